@@ -1,0 +1,53 @@
+"""One family of errors. Each says what happened, where, and what to do about it."""
+
+
+class BertvizError(Exception):
+    """Something the user can mend; shown without a traceback, exit code 2 on the command line.
+
+    `what` is a full sentence; `where` names a file and line; `hint` says what to do next.
+    """
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return f"{place}{self.what}{' ' + self.hint if self.hint else ''}"
+
+
+class InputError(BertvizError):
+    """A file, a paste or an upload that cannot be read."""
+
+
+class ModelError(BertvizError):
+    """A model that cannot be found, loaded or run."""
+
+
+class DownloadNeeded(ModelError):
+    """The model is on the hub but not on this machine; `size` is its size in bytes."""
+
+    def __init__(self, name: str, size: int) -> None:
+        super().__init__(
+            f"The model {name!r} is not on this machine; downloading it takes {size / 1e6:,.0f} MB.",
+            hint="Confirm the download, or name a local folder.",
+        )
+        self.name = name
+        self.size = size
+
+
+class SettingsError(BertvizError):
+    """An option outside what the model or the analysis allows."""
+
+
+class StoreError(BertvizError):
+    """A store entry that cannot be read or written."""
+
+
+class Cancelled(BertvizError):
+    """The user asked a running job to stop."""
+
+    def __init__(self) -> None:
+        super().__init__("The job was cancelled.", hint="Nothing was stored; earlier results stay.")

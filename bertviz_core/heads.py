@@ -1,0 +1,41 @@
+"""The only place where heads counted from 0 (arrays) meet heads counted from 1 (people, the paper)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bertviz_core.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Head:
+    """One attention head; `layer` and `head` count from 0, as arrays do.
+
+    >>> Head(7, 9).label()
+    '8-10'
+    >>> Head.parse("8-10")
+    Head(layer=7, head=9)
+    """
+
+    layer: int
+    head: int
+
+    def label(self, base: int = 1) -> str:
+        """`layer-head`, counted from `base`: 1 as in the paper, 0 as in arrays."""
+        return f"{self.layer + base}-{self.head + base}"
+
+    @classmethod
+    def parse(cls, label: str, base: int = 1) -> Head:
+        """Read a label; raises SettingsError for anything else."""
+        match = re.fullmatch(r"\s*(\d+)-(\d+)\s*", label)
+        if not match or min(int(part) for part in match.groups()) < base:
+            raise SettingsError(
+                f"{label!r} is not a head.", hint=f"Write layer-head, counted from {base}, as in 3-5."
+            )
+        return cls(int(match[1]) - base, int(match[2]) - base)
+
+
+def all_heads(layers: int, heads: int) -> list[Head]:
+    """Every head, layer by layer."""
+    return [Head(layer, head) for layer in range(layers) for head in range(heads)]
