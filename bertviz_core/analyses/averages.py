@@ -1,0 +1,155 @@
+"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation).
+
+Surface patterns, entropy and gradients are this with another measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor
+
+    from bertviz_core.models.attention import LayerAttention
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.segments import Segments
+
+TOP = 5  # segments remembered for each head and quantity: where the value is highest
+Measure = Callable[["Batch", "LayerAttention"], "Tensor"]  # -> (batch, head, quantity), NaN where absent
+
+
+@dataclass(frozen=True, slots=True)
+class HeadAverages(Result):
+    """Averages of several quantities for every head. Axes: (quantity, layer, head), `quantities` naming the first.
+
+    mean: document averages, NaN for a quantity that no segment has.   error: standard error over segments.
+    segments: (quantity,) how many segments have it.
+    top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none, and
+    top_values: those values.   texts: segment number (as text) -> where it stands and its tokens, for those segments.
+    """
+
+    quantities: list[str]
+    mean: np.ndarray
+    error: np.ndarray
+    segments: np.ndarray
+    top: np.ndarray
+    top_values: np.ndarray
+    texts: dict[str, Any]
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        """(layer, head) document averages; raises KeyError for an unknown name."""
+        if quantity not in self.quantities:
+            raise KeyError(quantity)
+        return self.mean[self.quantities.index(quantity)]
+
+    def interval(self, quantity: str) -> np.ndarray:
+        """(layer, head) half-width of the 95% interval over segments."""
+        return 1.96 * self.error[self.quantities.index(quantity)]
+
+    @property
+    def present(self) -> list[str]:
+        """The quantities that some segment has: a model without SEP has no attention to SEP, not zero."""
+        return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: to_lists(self[name]) for name in self.present}
+
+    def to_frame(self) -> pd.DataFrame:
+        columns = {name: self[name] for name in self.present}
+        return head_frame(columns | {f"{name}_interval": self.interval(name) for name in self.present})
+
+    def layer_means(self, quantity: str) -> np.ndarray:
+        """(layer,) mean over heads, the line in the paper's figures."""
+        return self[quantity].mean(axis=1)
+
+    def rank(self, quantity: str) -> np.ndarray:
+        """(layer, head) rank from 1, the highest value first."""
+        values = self[quantity]
+        order = np.argsort(-values, axis=None, kind="stable")
+        ranks = np.empty(values.size, dtype=int)
+        ranks[order] = np.arange(1, values.size + 1)
+        return ranks.reshape(values.shape)
+
+
+class SegmentAverages:
+    """Accumulates n, sum x, sum x^2 for every (layer, head, quantity); mean = sum / n at the end.
+
+    Sums are float64 on the device; per-segment values are float32.
+    """
+
+    def __init__(
+        self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str
+    ) -> None:
+        import torch
+
+        self.quantities, self.measure, self.device = tuple(quantities), measure, device
+        shape = (layers, heads, len(self.quantities))
+        self.count = torch.zeros(shape, dtype=torch.float64, device=device)
+        self.sum, self.square = torch.zeros_like(self.count), torch.zeros_like(self.count)
+        self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
+        self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
+
+    def fresh(self) -> Self:
+        layers, heads, _ = self.count.shape
+        return type(self)(self.quantities, self.measure, layers, heads, self.device)
+
+    def update(self, batch: Batch, attention: LayerAttention) -> None:
+        values = self.measure(batch, attention)  # (batch, head, quantity)
+        self.add(attention.layer, values, [example.number for example in batch.examples])
+
+    def add(self, layer: int, values: Tensor, numbers: Sequence[int]) -> None:
+        """Take in values (batch, head, quantity) of one layer; NaN means that the segment has no such value."""
+        known = values.nan_to_num(nan=0.0).double()
+        self.count[layer] += (~values.isnan()).sum(0)
+        self.sum[layer] += known.sum(0)
+        self.square[layer] += known.square().sum(0)
+        ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
+        labels = values.new_tensor(numbers).long().expand_as(ranked)
+        self._keep_top(slice(layer, layer + 1), ranked[None], labels[None])
+
+    def merge(self, other: Self) -> None:
+        self.count += other.count
+        self.sum += other.sum
+        self.square += other.square
+        self._keep_top(slice(None), other.top_values, other.top)
+
+    def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
+        """The TOP highest of old and new; equal values by segment number, so that order never matters."""
+        import torch
+
+        values = torch.cat([self.top_values[layers], values], -1)
+        numbers = torch.cat([self.top[layers], numbers], -1)
+        by_number = numbers.argsort(-1)
+        values, numbers = values.gather(-1, by_number), numbers.gather(-1, by_number)
+        values, order = values.sort(dim=-1, descending=True, stable=True)
+        self.top_values[layers] = values[..., :TOP]
+        self.top[layers] = numbers.gather(-1, order)[..., :TOP]
+
+    def texts(self, segments: Segments) -> dict[str, Any]:
+        """Where the top segments stand, and their tokens, by number (as text)."""
+        wanted = set(self.top[~self.top_values.isinf()].tolist())
+        names = segments.tokens.names
+        chosen = (example for example in segments if example.number in wanted)
+        return {str(e.number): {"where": e.where, "tokens": names(e.ids)} for e in chosen}
+
+    def result(self) -> dict[str, Any]:
+        """The fields of HeadAverages, quantity axis first."""
+        mean = self.sum / self.count  # 0 / 0 is NaN: absent
+        spread = (self.square / self.count - mean.square()).clamp(min=0) / (self.count - 1).clamp(min=1)
+        top = self.top.masked_fill(self.top_values.isinf(), -1)
+        arrays = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
+        arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in arrays.items()}
+        counts = {"quantities": list(self.quantities), "segments": self.count[0, 0].long().cpu().numpy()}
+        return arrays | counts
+
+
+def mean_over(mask: Tensor) -> Tensor:
+    """(batch, token) weights that average over the marked tokens; NaN where a segment has none."""
+    return mask / mask.sum(1, keepdim=True)

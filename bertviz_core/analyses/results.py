@@ -1,0 +1,65 @@
+"""What every result has: arrays with named axes, provenance, and a way to bytes and back without pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import safetensors.numpy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
+
+    analysis: ClassVar[str]
+    provenance: dict[str, Any]
+
+    def arrays(self) -> dict[str, Any]:
+        """What `--out x.json` holds under "arrays": each quantity by its name, axes (layer, head)."""
+        raise NotImplementedError
+
+    def to_frame(self) -> pd.DataFrame:
+        """A tidy table, one row for each thing counted."""
+        raise NotImplementedError
+
+    def to_bytes(self) -> bytes:
+        """safetensors, with everything that is no array as JSON in its header."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: np.ascontiguousarray(v) for name, v in values.items() if isinstance(v, np.ndarray)}
+        other = {name: v for name, v in values.items() if name not in arrays}
+        return safetensors.numpy.save(arrays, {"analysis": self.analysis, "json": json.dumps(other)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The inverse; raises ValueError, KeyError or TypeError for bytes of another kind or version."""
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        if header["analysis"] != cls.analysis:
+            raise ValueError(f"a result of {header['analysis']}, not of {cls.analysis}")
+        return cls(**safetensors.numpy.load(data), **json.loads(header["json"]))
+
+
+def to_lists(array: np.ndarray) -> Any:
+    """Nested lists for JSON; what is not a number becomes null."""
+    if array.dtype.kind == "f":
+        return np.where(np.isnan(array), None, array.astype(object)).tolist()
+    return array.tolist()
+
+
+def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
+    import pandas as pd
+
+    layers, heads = next(iter(columns.values())).shape
+    layer, head = np.divmod(np.arange(layers * heads), heads)
+    labels = [f"{i + 1}-{j + 1}" for i, j in zip(layer, head, strict=True)]
+    return pd.DataFrame(
+        {"label": labels, "layer": layer + 1, "head": head + 1}
+        | {n: a.reshape(-1) for n, a in columns.items()}
+    )

@@ -1,0 +1,1 @@
+"""What is analysed: sources of bytes, and the readers that turn them into a corpus. Never imports torch."""

@@ -1,0 +1,24 @@
+"""What an analysis left out or changed, counted and named, so that no page hides it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+NAMED = 20  # places kept for each reason; the count goes on
+
+
+@dataclass
+class LeftOut:
+    """Reasons, in plain words, with their counts and the first places."""
+
+    reasons: dict[str, dict] = field(default_factory=dict)
+
+    def add(self, reason: str, where: str, count: int = 1) -> None:
+        entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
+        entry["count"] += count
+        if len(entry["where"]) < NAMED:
+            entry["where"].append(where)
+
+    def to_json(self) -> list[dict]:
+        """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""
+        return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]

@@ -1,0 +1,26 @@
+"""Recognise what a source holds from its content, and give the corpus that reads it."""
+
+from __future__ import annotations
+
+import re
+
+from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.text import TextCorpus
+from bertviz_core.errors import InputError
+
+
+def read_text(source: Source) -> TextCorpus | ExampleCorpus:
+    """Text or the authors' JSON; raises InputError for a source with nothing in it."""
+    head = ""
+    for _, line in source.lines():
+        head += line.strip()
+        if len(head) > 1:
+            break
+    if not head:
+        TextCorpus(source).paragraphs().__next__()
+    if source.name.lower().endswith(".json") or re.match(r"\[[{\]]", head):
+        return ExampleCorpus(source)
+    if head.lower().startswith(("<!doctype html", "<html")):
+        raise InputError("This is an HTML page, not text.", where=source.name, hint="Save its text as .txt.")
+    return TextCorpus(source)

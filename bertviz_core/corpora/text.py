@@ -1,0 +1,42 @@
+"""Raw text: one paragraph or sentence a line, a blank line between documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One line of text; `document` counts from 0, `line` from 1."""
+
+    document: int
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextCorpus:
+    """Documents of paragraphs, read anew from the source on every pass: memory does not grow with the file."""
+
+    source: Source
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """Every line that is not blank; raises InputError when there is none."""
+        document, previous, line = 0, None, 0
+        for line, text in self.source.lines():
+            if text.strip():
+                if previous is not None and line - previous > 1:
+                    document += 1
+                previous = line
+                yield Paragraph(document, line, text)
+        if previous is None:
+            kind = "holds only blank lines" if line else "is empty"
+            raise InputError(
+                f"The file {kind}.",
+                where=self.source.name,
+                hint="Write one paragraph a line, a blank line between documents.",
+            )

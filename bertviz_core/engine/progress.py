@@ -1,0 +1,52 @@
+"""Progress of long work: counted, timed, and the place where a cancel takes effect."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+from bertviz_core.errors import Cancelled
+
+
+@dataclass
+class Progress:
+    """Written by a worker, read by anyone. `done` and `total` are in `unit`s; `total` 0 means not known yet."""
+
+    stage: str = "waiting"
+    done: int = 0
+    total: int = 0
+    unit: str = "segments"
+    started: float = field(default_factory=time.monotonic)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
+        """Begin a stage; raises Cancelled when someone asked for it."""
+        self.stage, self.done, self.total, self.unit, self.started = stage, 0, total, unit, time.monotonic()
+        self.advance(0)
+
+    def advance(self, count: int) -> None:
+        """Count work done; raises Cancelled when someone asked for it."""
+        if self.cancelled.is_set():
+            raise Cancelled()
+        self.done += count
+
+    @property
+    def fraction(self) -> float:
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+    @property
+    def rate(self) -> float:
+        """Units a second since the stage began."""
+        return self.done / max(time.monotonic() - self.started, 1e-6)
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds to go in this stage, None while that is not known."""
+        return (self.total - self.done) / self.rate if self.total and self.done else None
+
+    def __str__(self) -> str:
+        if not self.total:
+            return self.stage
+        eta = f", about {self.eta:,.0f} s to go" if self.eta is not None else ""
+        return f"{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {self.rate:,.0f} a second{eta}"

@@ -1,0 +1,84 @@
+"""The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol, Self
+
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import ModelError
+from bertviz_core.models.attention import LayerAttention, forward
+from bertviz_core.models.encoding import Encoded, buckets, collate
+
+if TYPE_CHECKING:
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.loading import AttentionModel
+
+
+class Accumulator(Protocol):
+    """Sums over a corpus that never grow with it. `merge` serves two devices, a resumed job and a retried batch."""
+
+    def fresh(self) -> Self:
+        """An empty accumulator of the same kind."""
+
+    def update(self, batch: Batch, attention: LayerAttention) -> None:
+        """Take in one layer of one batch; called for every layer, in order."""
+
+    def merge(self, other: Self) -> None:
+        """Take in what another accumulator has seen; associative, and in any order."""
+
+
+def run(
+    model: AttentionModel,
+    examples: Iterable[Encoded],
+    accumulators: Sequence[Accumulator],
+    progress: Progress,
+    batch_tokens: int | None = None,
+) -> None:
+    """Feed every example to every accumulator in one forward pass each."""
+    for group in buckets(examples, batch_tokens or model.batch_tokens):
+        _run_group(model, group, accumulators, progress)
+
+
+def _run_group(
+    model: AttentionModel, group: list[Encoded], accumulators: Sequence[Accumulator], progress: Progress
+) -> None:
+    """One batch, or two halves of it where the device has no room; a failed try leaves no trace in the sums."""
+    partial = [accumulator.fresh() for accumulator in accumulators]
+    try:
+        batch = collate(group, model.tokens, model.device)
+        forward(model, batch, lambda attention: _update(partial, batch, attention))
+    except RuntimeError as error:
+        if not _out_of_memory(error):
+            raise
+        if len(group) == 1:
+            raise ModelError(
+                f"One example of {len(group[0])} tokens does not fit into the {model.device} memory.",
+                hint="Choose a smaller maximal length, or another device.",
+            ) from error
+        partial = []
+    if not partial and accumulators:
+        _free(model)
+        for half in (group[: len(group) // 2], group[len(group) // 2 :]):
+            _run_group(model, half, accumulators, progress)
+        return
+    for accumulator, part in zip(accumulators, partial, strict=True):
+        accumulator.merge(part)
+    progress.advance(len(group))
+
+
+def _update(accumulators: Sequence[Accumulator], batch: Batch, attention: LayerAttention) -> None:
+    for accumulator in accumulators:
+        accumulator.update(batch, attention)
+
+
+def _out_of_memory(error: RuntimeError) -> bool:
+    return type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
+
+
+def _free(model: AttentionModel) -> None:
+    """Give the failed try's blocks back; the error that held them is gone by now."""
+    import torch
+
+    if model.device.startswith("cuda"):
+        torch.cuda.empty_cache()

@@ -1,0 +1,89 @@
+"""Attention seen from inside the layer, while it is still on the device.
+
+transformers lets a model use a registered attention function and hands it the model's keyword arguments, so an
+`observer` given to the forward pass is called once a layer, in order, with that layer's maps. Families that ignore
+registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.loading import AttentionModel
+
+REGISTERED = "bertviz_observed"
+Observer = Callable[["Tensor", "Tensor | None"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerAttention:
+    """One layer's maps for one batch.
+
+    weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
+        distributions and must be masked by whoever reads them.
+    logits: the masked, scaled scores that the softmax saw, or None where the model does not show them.
+    """
+
+    layer: int
+    weights: Tensor
+    logits: Tensor | None
+    causal: bool
+
+
+def observed_attention(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    observer: Observer | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor]:
+    """Softmax attention in float32 whatever the model's dtype; shows (weights, logits) to the observer."""
+    scale = query.size(-1) ** -0.5 if scaling is None else scaling
+    logits = (query @ key.transpose(-1, -2)).float() * scale
+    if attention_mask is not None:
+        logits = logits + attention_mask
+    weights = logits.softmax(-1)
+    if observer is not None:
+        observer(weights, logits)
+    return (weights.to(value.dtype) @ value).transpose(1, 2).contiguous(), weights
+
+
+def register() -> str:
+    """Make the function known to transformers, with a mask function: without one padding would be attended to."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
+    AttentionInterface.register(REGISTERED, observed_attention)
+    AttentionMaskInterface.register(REGISTERED, eager_mask)
+    return REGISTERED
+
+
+def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttention], None]) -> None:
+    """Run the encoder over a batch; `observe` sees every layer once, the first layer first."""
+    seen = 0
+
+    def observer(weights: Tensor, logits: Tensor | None) -> None:
+        nonlocal seen
+        observe(LayerAttention(seen, weights, logits, model.causal))
+        seen += 1
+
+    import torch
+
+    with torch.inference_mode():
+        if model.observable:
+            model.encoder(**batch.inputs(model), observer=observer)
+        else:
+            for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
+                observer(weights.float(), None)
+    if seen != model.layers:
+        raise RuntimeError(f"{seen} layers were seen in a model of {model.layers}: the capture did not run.")

@@ -1,0 +1,191 @@
+"""A model's files, found and fingerprinted without importing torch or transformers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bertviz_core.errors import DownloadNeeded, ModelError
+
+DEMO = "demo"
+DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
+# Names under which the model families keep the same number.
+LAYERS = ("num_hidden_layers", "n_layers", "n_layer")
+HEADS = ("num_attention_heads", "n_heads", "n_head")
+POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
+WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with config.json, tokenizer files and *.safetensors; `name` is what the user called it."""
+
+    name: str
+    folder: Path
+    revision: str | None = None
+    config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
+
+    @property
+    def layers(self) -> int:
+        return int(self._number(LAYERS) or 0)
+
+    @property
+    def heads(self) -> int:
+        return int(self._number(HEADS) or 0)
+
+    @property
+    def max_length(self) -> int | None:
+        """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
+        positions = self._number(POSITIONS)
+        # RoBERTa's family counts positions from the padding index on.
+        offset = 2 if self.config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
+        return None if not positions or positions < 0 else positions - offset
+
+    def fingerprint(self) -> str:
+        """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
+        files = [
+            *weight_files(self.folder),
+            *sorted(self.folder.glob("*.json")),
+            *sorted(self.folder.glob("*.txt")),
+        ]
+        total = hashlib.sha256()
+        for path in files:
+            if path.name != "README.md":
+                status = path.stat()
+                total.update(
+                    f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode()
+                )
+        return total.hexdigest()
+
+    def parameters(self) -> int:
+        """Number of weights, read from the headers of the safetensors files."""
+        return sum(
+            math.prod(entry["shape"])
+            for path in weight_files(self.folder)
+            for entry in _header(path).values()
+        )
+
+    def _number(self, names: tuple[str, ...]) -> int | None:
+        return next((self.config[name] for name in names if isinstance(self.config.get(name), int)), None)
+
+
+def find(name: str, revision: str | None = None) -> Checkpoint:
+    """`demo`, a local folder, or a hub name whose files are on this machine.
+
+    Raises DownloadNeeded for a model that the hub has and this machine has not, ModelError for anything else.
+    """
+    if name == DEMO:
+        return _open(name, DEMO_FOLDER, None)
+    if Path(name).expanduser().is_dir():
+        return _open(name, Path(name).expanduser(), None)
+    if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip():
+        raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
+    return _open(name, _cached(name, revision), revision)
+
+
+def download(name: str, revision: str | None = None) -> Checkpoint:
+    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError when the hub is out of reach."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = snapshot_download(name, revision=revision, allow_patterns=list(WANTED))
+    except Exception as error:
+        raise _unreachable(name, error) from error
+    return _open(name, Path(folder), revision)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files; raises ModelError where there is none (pickled weights are never opened)."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        pickled = [*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.ckpt")]
+        what = (
+            "only pickled weights, which are never opened here" if pickled else "no weights (*.safetensors)"
+        )
+        raise ModelError(
+            f"The model folder {folder.name!r} holds {what}.",
+            hint="Save the model with save_pretrained, which writes model.safetensors.",
+        )
+    return files
+
+
+def _open(name: str, folder: Path, revision: str | None) -> Checkpoint:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"The model folder {str(folder)!r} has no readable config.json.",
+            hint="Give a folder written by save_pretrained.",
+        ) from error
+    weight_files(folder)
+    if not any(
+        (folder / file).exists() for file in ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
+    ):
+        raise ModelError(
+            f"The model folder {str(folder)!r} has no tokenizer.",
+            hint="Save the tokenizer into it with tokenizer.save_pretrained.",
+        )
+    return Checkpoint(name, folder, revision, config)
+
+
+def _cached(name: str, revision: str | None) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(
+            snapshot_download(name, revision=revision, allow_patterns=list(WANTED), local_files_only=True)
+        )
+    except Exception:
+        raise DownloadNeeded(name, _hub_size(name, revision)) from None
+
+
+def _hub_size(name: str, revision: str | None) -> int:
+    """Bytes that a download would take; raises ModelError when the hub cannot say."""
+    from fnmatch import fnmatch
+
+    from huggingface_hub import HfApi
+
+    try:
+        files = HfApi().model_info(name, revision=revision, files_metadata=True, timeout=10).siblings or []
+    except Exception as error:
+        raise _unreachable(name, error) from error
+    wanted = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in WANTED)]
+    if not any(file.rfilename.endswith(".safetensors") for file in wanted):
+        raise ModelError(
+            f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",
+            hint="Look for a revision or a copy with model.safetensors.",
+        )
+    return sum(file.size or 0 for file in wanted)
+
+
+def _unreachable(name: str, error: Exception) -> ModelError:
+    kind = type(error).__name__
+    if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
+        return ModelError(
+            f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision."
+        )
+    return ModelError(
+        f"The model {name!r} is not on this machine and the hub cannot be reached ({kind}).",
+        hint="On a machine with a network save it with save_pretrained (model and tokenizer) into a folder,"
+        " bring the folder here, and give its path as the model. `demo` always works.",
+    )
+
+
+@lru_cache(maxsize=256)
+def _file_digest(path: Path, size: int, modified: int) -> str:
+    """Hashed once for each state of a file; size and time are in the key for that alone."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """Names, types and shapes of a safetensors file's arrays."""
+    with path.open("rb") as stream:
+        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    header.pop("__metadata__", None)
+    return header

@@ -1,0 +1,108 @@
+"""From text to model inputs: encoded examples, and batches of examples of like length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.models.tokens import Tokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.models.loading import AttentionModel
+
+WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One input of the model, special tokens included, padding not.
+
+    number: its place in the corpus, from 0.   where: "line 12", for people.
+    ids, types: (token,) int64.
+    words: (token,) int64, the word a token belongs to, -1 for special tokens; None where words are not known.
+    """
+
+    number: int
+    where: str
+    ids: np.ndarray
+    types: np.ndarray
+    words: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples padded to the longest, on one device. All masks are (batch, token) bool."""
+
+    examples: tuple[Encoded, ...]
+    ids: Tensor  # (batch, token) int64
+    types: Tensor  # (batch, token) int64
+    mask: Tensor
+    cls: Tensor
+    sep: Tensor
+    punctuation: Tensor
+
+    @cached_property
+    def row_weights(self) -> Tensor:
+        """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
+        return self.mask / self.mask.sum(1, keepdim=True)
+
+    @cached_property
+    def key_classes(self) -> Tensor:
+        """(batch, token, class) float32: CLS, SEP, and "." or ","."""
+        import torch
+
+        return torch.stack([self.cls, self.sep, self.punctuation], -1).float()
+
+    def inputs(self, model: AttentionModel) -> dict[str, Any]:
+        """Keyword arguments for the encoder."""
+        inputs = {"input_ids": self.ids, "attention_mask": self.mask.long()}
+        return inputs | ({"token_type_ids": self.types} if model.has_types else {})
+
+    def tokens(self) -> int:
+        return sum(map(len, self.examples))
+
+
+def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
+    """Pad examples to one rectangle and mark the classes of their tokens."""
+    import torch
+
+    rows = tuple(examples)
+    width = max(map(len, rows))
+    ids = np.full((len(rows), width), tokens.pad, dtype=np.int64)
+    types = np.zeros((len(rows), width), dtype=np.int64)
+    mask = np.zeros((len(rows), width), dtype=bool)
+    for row, example in enumerate(rows):
+        ids[row, : len(example)] = example.ids
+        types[row, : len(example)] = example.types
+        mask[row, : len(example)] = True
+    masks = (
+        mask,
+        mask & (ids == tokens.cls),
+        mask & (ids == tokens.sep),
+        mask & np.isin(ids, tokens.punctuation),
+    )
+    return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, *masks)))
+
+
+def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
+    """Groups of like length whose padded size stays within `batch_tokens` (one example at least).
+
+    Sorting within a window makes the short sentences share batches; longest first, so that a device without room
+    says so at once.
+    """
+    stream = iter(examples)
+    while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
+        while window:
+            size = max(1, batch_tokens // len(window[0]))
+            yield window[:size]
+            window = window[size:]

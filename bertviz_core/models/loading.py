@@ -1,0 +1,120 @@
+"""From a checkpoint to a model that can be observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models.attention import register
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.encoding import collate
+from bertviz_core.models.segments import encode_words
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.corpora.left_out import LeftOut
+
+CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
+GPU_BATCH_TOKENS = 65_536
+
+
+@dataclass
+class AttentionModel:
+    """An encoder with per-head attention, in evaluation mode, its parameters frozen.
+
+    observable: the family calls the registered attention function; otherwise maps come the ordinary way.
+    causal: a token sees only itself and what stands before it.
+    """
+
+    checkpoint: Checkpoint
+    encoder: Any
+    tokens: Tokens
+    device: str
+    layers: int
+    heads: int
+    has_types: bool
+    observable: bool = True
+    causal: bool = False
+
+    @property
+    def batch_tokens(self) -> int:
+        return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
+
+
+def load(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
+    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    device = choose_device(device)
+    options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True)
+        encoder, observable = _load_observable(AutoModel, checkpoint, options)
+    except Exception as error:  # any of the many ways in which files can be wrong
+        raise ModelError(
+            f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
+            hint="It must be an encoder that transformers knows, saved with save_pretrained.",
+        ) from error
+    return prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable)
+
+
+def prepare(
+    encoder: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, observable: bool = True
+) -> AttentionModel:
+    """Wrap a loaded encoder, and try it on three words: that shows its layers, heads, and whether it is causal."""
+    encoder = encoder.eval().requires_grad_(False).to(device)
+    types = getattr(encoder.config, "type_vocab_size", 0) or 0
+    model = AttentionModel(
+        checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable
+    )
+    maps = _try(model)
+    if not maps:
+        raise ModelError(
+            f"The model {checkpoint.name!r} shows no attention maps.",
+            hint="Choose an encoder with attention.",
+        )
+    model.layers, model.heads = len(maps), maps[0].shape[1]
+    model.causal = all(bool((m.triu(1) == 0).all()) for m in maps)
+    return model
+
+
+def choose_device(device: str) -> str:
+    """`auto` is cuda where there is one, else cpu; raises SettingsError for a device that is not there."""
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise SettingsError("This machine shows no CUDA device.", hint="Use --device cpu.")
+    return device
+
+
+def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, bool]:
+    """The encoder with the registered attention function, or with eager maps where the family knows no such thing."""
+    try:
+        return auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options), True
+    except ValueError:
+        return auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options), False
+
+
+def _try(model: AttentionModel) -> list[Any]:
+    """The maps of a three-word input; a family that never calls the registered function is switched to eager maps."""
+    import torch
+
+    batch = collate(
+        [encode_words(["a", "b", "c"], model.tokens, 0, "", LeftOut())], model.tokens, model.device
+    )
+    maps: list[Any] = []
+    with torch.inference_mode():
+        try:
+            model.encoder(**batch.inputs(model), observer=lambda weights, logits: maps.append(weights))
+        except (TypeError, IndexError):
+            maps.clear()
+        if maps:
+            return maps
+        model.observable = False
+        model.encoder.set_attn_implementation("eager")
+        return list(model.encoder(**batch.inputs(model), output_attentions=True).attentions or [])

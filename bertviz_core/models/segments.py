@@ -1,0 +1,169 @@
+"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples (methods, 1).
+
+From raw text, as BERT's pre-training did: lines accumulate until there are at least two and the token budget is
+reached, or the document ends; a seeded random cut between lines makes A and B; while the pair is too long, a token
+is dropped from the longer side, at its front or back with equal chance. A last chunk of one line becomes
+`[CLS] A [SEP]`, cut to fit; mode "as in the paper" leaves it out, as the release does. Token types are 0 for
+`[CLS] A [SEP]` and 1 for `B [SEP]`; mode "as in the paper" feeds zeros, as the release does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import ClassVar
+
+import numpy as np
+
+from bertviz_core.corpora.examples import ExampleCorpus, Record
+from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.text import Paragraph, TextCorpus
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.settings import Settings
+
+Line = tuple[int, list[int]]  # line number, ids
+
+
+@dataclass
+class Segments:
+    """The encoded examples of a corpus, made anew on every iteration; counts what it left out as it goes."""
+
+    source: Source
+    tokens: Tokens
+    settings: Settings
+    left_out: LeftOut = field(default_factory=LeftOut)
+    documents: int = 0
+
+    unit: ClassVar[str] = "segments"
+
+    def __post_init__(self) -> None:
+        self.corpus = read_text(self.source)
+
+    def __iter__(self) -> Iterator[Encoded]:
+        self.left_out, self.documents = LeftOut(), 0
+        if isinstance(self.corpus, TextCorpus):
+            made = self._from_text(self.corpus.paragraphs())
+        else:
+            made = self._from_records(self.corpus.records())
+        return islice(made, self.settings.limit)
+
+    def counts(self) -> dict[str, int]:
+        """What the corpus holds, as far as the last iteration came."""
+        return {"documents": self.documents}
+
+    def _from_text(self, paragraphs: Iterator[Paragraph]) -> Iterator[Encoded]:
+        number = 0
+        for document, chunk in self._chunks(paragraphs):
+            rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
+            where = f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
+            if len(chunk) == 1 and self.settings.paper:
+                self.left_out.add("a last chunk of one line (the release drops it)", where)
+                continue
+            yield self._segment(number, where, chunk, rng)
+            number += 1
+
+    def _chunks(self, paragraphs: Iterator[Paragraph]) -> Iterator[tuple[int, list[Line]]]:
+        """(document, lines) for each run of lines that becomes one segment."""
+        budget = self.settings.max_length - sum(map(len, self.tokens.frame))
+        document, length = 0, 0
+        chunk: list[Line] = []
+        for paragraph in paragraphs:
+            if chunk and (paragraph.document != document or (len(chunk) > 1 and length >= budget)):
+                yield document, chunk
+                chunk, length = [], 0
+            document = paragraph.document
+            self.documents = document + 1
+            ids = self.tokens.encode(paragraph.text)
+            if ids:
+                chunk.append((paragraph.line, ids))
+                length += len(ids)
+            else:
+                self.left_out.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
+        if chunk:
+            yield document, chunk
+
+    def _segment(self, number: int, where: str, chunk: list[Line], rng: random.Random) -> Encoded:
+        cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
+        sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
+        frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
+        kept = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
+        for line, ids in chunk:
+            if len(ids) > self.settings.max_length - sum(map(len, self.tokens.single)):
+                self.left_out.add("a line longer than a segment (cut to fit)", f"line {line}")
+        return self._framed(number, where, kept, frame)
+
+    def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
+        first = [*frame[0], *sides[0], *frame[1]]
+        second = [*sides[1], *frame[2]] if len(sides) == 2 else []
+        types = np.repeat([0, 0 if self.settings.paper else 1], [len(first), len(second)])
+        return Encoded(number, where, np.array(first + second, dtype=np.int64), types)
+
+    def _from_records(self, records: Iterator[Record]) -> Iterator[Encoded]:
+        forms = {"text": self._from_string, "words": self._from_words, "tokens": self._from_tokens}
+        for record in records:
+            self.documents = record.number + 1
+            where = f"line {record.line}, object {record.number + 1}"
+            example = forms[record.form](record, where)
+            if len(example) > self.settings.max_length:
+                self.left_out.add(
+                    f"an example of more than {self.settings.max_length} tokens (left out)", where
+                )
+            else:
+                yield example
+
+    def _from_string(self, record: Record, where: str) -> Encoded:
+        ids = self.tokens.encode(record.value)
+        kept = ids[: self.settings.max_length - sum(map(len, self.tokens.single))]
+        if kept != ids:
+            self.left_out.add("a text longer than a segment (its end was cut)", where)
+        return self._framed(record.number, where, [kept], self.tokens.single)
+
+    def _from_words(self, record: Record, where: str) -> Encoded:
+        return encode_words(record.value, self.tokens, record.number, where, self.left_out)
+
+    def _from_tokens(self, record: Record, where: str) -> Encoded:
+        names, tokenizer = record.value, self.tokens.tokenizer
+        ids = np.array(tokenizer.convert_tokens_to_ids(names), dtype=np.int64)
+        unknown = sum(
+            i == self.tokens.unk and name != tokenizer.unk_token for i, name in zip(ids, names, strict=True)
+        )
+        if unknown:
+            self.left_out.add("a token the vocabulary lacks (read as unknown)", where, unknown)
+        ends = np.flatnonzero(ids == self.tokens.sep)
+        if ids[0] != self.tokens.cls or not len(ends):
+            self.left_out.add("`tokens` without the model's special tokens (taken as given)", where)
+        after = len(ends) > 1 and not self.settings.paper
+        types = (
+            (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
+        )
+        return Encoded(record.number, where, ids, types)
+
+
+def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, left_out: LeftOut) -> Encoded:
+    """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
+    pieces = [tokens.pieces(word) for word in words]
+    if empty := sum(not piece for piece in pieces):
+        left_out.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
+    pieces = [piece or [tokens.unk or tokens.pad] for piece in pieces]
+    before, after = tokens.single
+    ids = [*before, *chain.from_iterable(pieces), *after]
+    owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+    owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
+    return Encoded(number, where, np.array(ids, dtype=np.int64), np.zeros(len(ids), dtype=np.int64), owners)
+
+
+def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:
+    """Drop tokens from the longer side (the second where equal), front or back with equal chance, down to budget."""
+    spans = [[0, len(side)] for side in sides]
+    for _ in range(sum(map(len, sides)) - budget):
+        longer = max(reversed(spans), key=lambda span: span[1] - span[0])
+        if rng.random() < 0.5:
+            longer[0] += 1
+        else:
+            longer[1] -= 1
+    return [side[start:end] for side, (start, end) in zip(sides, spans, strict=True)]

@@ -1,0 +1,77 @@
+"""What a tokenizer calls its special tokens, how it frames a segment, and how it cuts words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
+WORDS_KEPT = 100_000  # pieces of so many distinct words are remembered
+
+
+@dataclass
+class Tokens:
+    """A tokenizer, asked only for what the analyses need.
+
+    `cls`, `sep`, `pad`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `punctuation` holds the
+    ids of exactly "." and ",". `frame` holds the special ids before A, between A and B, and after B; `single`
+    those before and after a lone A.
+    """
+
+    tokenizer: Any
+    pieces_of: dict[str, list[int]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        t = self.tokenizer
+        self.cls: int | None = t.cls_token_id
+        self.sep: int | None = t.sep_token_id
+        self.unk: int | None = t.unk_token_id
+        self.mask: int | None = t.mask_token_id
+        self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
+        self.special = np.array(sorted(set(t.all_special_ids)), dtype=np.int64)
+        vocabulary = t.get_vocab()
+        self.punctuation = np.array(
+            [i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")]
+        )
+        self.single = _around(t("a", verbose=False))
+        self.frame = _around(t("a", "a", verbose=False))
+        self.spaced = any(name.startswith("Ġ") for name in t.convert_ids_to_tokens(self.encode(" a")))
+
+    def encode(self, text: str) -> list[int]:
+        """Ids without special tokens; text that looks like a special token ("[SEP]") stays text."""
+        return self.tokenizer(
+            text,
+            add_special_tokens=False,
+            split_special_tokens=True,
+            return_attention_mask=False,
+            verbose=False,
+        )["input_ids"]
+
+    def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        """The tokens as the vocabulary writes them."""
+        return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
+
+    def pieces(self, word: str) -> list[int]:
+        """A word's ids, cut on its own and never joined to its neighbours; [] where it cleans to nothing."""
+        if word not in self.pieces_of:
+            if len(self.pieces_of) >= WORDS_KEPT:
+                self.pieces_of.clear()
+            # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
+            self.pieces_of[word] = self.encode(f" {word}" if self.spaced else word)
+        return self.pieces_of[word]
+
+
+def _around(encoding: Any) -> list[list[int]]:
+    """The special ids before, between and after the parts: `[CLS] a [SEP] a [SEP]` gives [[CLS], [SEP], [SEP]]."""
+    runs: list[list[int]] = [[]]
+    previous = None
+    for token, part in zip(encoding["input_ids"], encoding.sequence_ids(0), strict=True):
+        if part is None:
+            runs[-1].append(token)
+        elif part != previous:
+            runs.append([])
+            previous = part
+    return runs

@@ -1,0 +1,62 @@
+"""What a result depends on besides the model and the corpus, and how a computation is carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bertviz_core.errors import SettingsError
+from bertviz_core.models.checkpoint import Checkpoint
+
+Mode = Literal["corrected", "paper"]
+MODES: tuple[Mode, ...] = ("corrected", "paper")
+DTYPES = ("float32", "bfloat16")
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything here is part of a result's key.
+
+    max_length: tokens of a segment, special ones included.   limit: the first so many segments, None for all.
+    seed: of every random choice.   mode: "corrected", or "paper" for the release's own choices.
+    dtype: of the weights; softmax and statistics are float32 and sums float64 in any case.
+    """
+
+    max_length: int = 128
+    limit: int | None = None
+    seed: int = 0
+    mode: Mode = "corrected"
+    dtype: str = "float32"
+
+    @property
+    def paper(self) -> bool:
+        return self.mode == "paper"
+
+    def check(self, checkpoint: Checkpoint) -> None:
+        """Raises SettingsError for values that the model, or nobody, can use."""
+        most = checkpoint.max_length
+        if most is not None and self.max_length > most:
+            raise SettingsError(
+                f"Segments of {self.max_length} tokens are longer than this model allows ({most}).",
+                hint=f"Choose a maximal length of {most} or less.",
+            )
+        if self.max_length < 8:
+            raise SettingsError(
+                f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more."
+            )
+        if self.limit is not None and self.limit < 1:
+            raise SettingsError("The limit is below 1.", hint="Choose 1 or more segments, or no limit.")
+        for name, value, allowed in (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES)):
+            if value not in allowed:
+                raise SettingsError(
+                    f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}."
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How to compute; never part of a key. `batch_tokens` None lets the device choose."""
+
+    device: str = "auto"
+    batch_tokens: int | None = None
