@@ -30,9 +30,7 @@ class Head:
         """Read a label; raises SettingsError for anything else."""
         match = re.fullmatch(r"\s*(\d+)-(\d+)\s*", label)
         if not match or min(int(part) for part in match.groups()) < base:
-            raise SettingsError(
-                f"{label!r} is not a head.", hint=f"Write layer-head, counted from {base}, as in 3-5."
-            )
+            raise SettingsError(f"{label!r} is not a head.", hint=f"Write layer-head, counted from {base}, as in 3-5.")
         return cls(int(match[1]) - base, int(match[2]) - base)
 
 

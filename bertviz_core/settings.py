@@ -42,16 +42,12 @@ class Settings:
                 hint=f"Choose a maximal length of {most} or less.",
             )
         if self.max_length < 8:
-            raise SettingsError(
-                f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more."
-            )
+            raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
         if self.limit is not None and self.limit < 1:
             raise SettingsError("The limit is below 1.", hint="Choose 1 or more segments, or no limit.")
         for name, value, allowed in (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES)):
             if value not in allowed:
-                raise SettingsError(
-                    f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}."
-                )
+                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}.")
 
 
 @dataclass(frozen=True, slots=True)

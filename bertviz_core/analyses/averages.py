@@ -84,9 +84,7 @@ class SegmentAverages:
     Sums are float64 on the device; per-segment values are float32.
     """
 
-    def __init__(
-        self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str
-    ) -> None:
+    def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
         import torch
 
         self.quantities, self.measure, self.device = tuple(quantities), measure, device
@@ -144,8 +142,8 @@ class SegmentAverages:
         mean = self.sum / self.count  # 0 / 0 is NaN: absent
         spread = (self.square / self.count - mean.square()).clamp(min=0) / (self.count - 1).clamp(min=1)
         top = self.top.masked_fill(self.top_values.isinf(), -1)
-        arrays = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
-        arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in arrays.items()}
+        held = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
+        arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in held.items()}
         counts = {"quantities": list(self.quantities), "segments": self.count[0, 0].long().cpu().numpy()}
         return arrays | counts
 

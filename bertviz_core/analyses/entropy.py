@@ -11,11 +11,11 @@ from bertviz_core.analyses.averages import HeadAverages, SegmentAverages, mean_o
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bertviz_core.engine.requests import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.segments import Segments
-    from bertviz_core.engine.requests import Request
 
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
 
@@ -46,10 +46,7 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
     largest = attention.weights.amax(-1)  # (batch, head, query)
     entropies = _smoothed_entropies(batch, attention) if smoothed else _entropies(attention, largest)
     uniform = _log_candidates(batch, attention.causal)
-    means = [
-        (values * rows[:, None]).sum(-1)
-        for values in (entropies, largest, uniform[:, None].expand_as(largest))
-    ]
+    means = [(values * rows[:, None]).sum(-1) for values in (entropies, largest, uniform[:, None].expand_as(largest))]
     of_cls = (entropies * mean_over(batch.cls)[:, None]).sum(-1)
     return torch.stack([means[0], of_cls, means[1], means[2]], -1)
 

@@ -42,13 +42,15 @@ class Result:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         if header["analysis"] != cls.analysis:
             raise ValueError(f"a result of {header['analysis']}, not of {cls.analysis}")
-        return cls(**safetensors.numpy.load(data), **json.loads(header["json"]))
+        values: dict[str, Any] = {**safetensors.numpy.load(data), **json.loads(header["json"])}
+        return cls(**values)
 
 
 def to_lists(array: np.ndarray) -> Any:
     """Nested lists for JSON; what is not a number becomes null."""
     if array.dtype.kind == "f":
-        return np.where(np.isnan(array), None, array.astype(object)).tolist()
+        absent: Any = np.isnan(array)
+        return np.where(absent, np.array(None), array.astype(object)).tolist()
     return array.tolist()
 
 
@@ -60,6 +62,5 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     layer, head = np.divmod(np.arange(layers * heads), heads)
     labels = [f"{i + 1}-{j + 1}" for i, j in zip(layer, head, strict=True)]
     return pd.DataFrame(
-        {"label": labels, "layer": layer + 1, "head": head + 1}
-        | {n: a.reshape(-1) for n, a in columns.items()}
+        {"label": labels, "layer": layer + 1, "head": head + 1} | {n: a.reshape(-1) for n, a in columns.items()}
     )

@@ -10,11 +10,11 @@ from bertviz_core.analyses.averages import HeadAverages, SegmentAverages, mean_o
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bertviz_core.engine.requests import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.segments import Segments
-    from bertviz_core.engine.requests import Request
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep")
 

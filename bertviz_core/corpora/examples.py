@@ -38,9 +38,7 @@ class ExampleCorpus:
             line, counted = line + text.count("\n", counted, position), position
             yield self._record(number - 1, line, value)
         if not number:
-            raise InputError(
-                "The JSON list is empty.", where=self.source.name, hint="Give at least one object."
-            )
+            raise InputError("The JSON list is empty.", where=self.source.name, hint="Give at least one object.")
 
     def _items(self, text: str) -> Iterator[tuple[int, Any]]:
         decoder = json.JSONDecoder()
@@ -54,17 +52,13 @@ class ExampleCorpus:
                 value, position = decoder.raw_decode(text, position)
             except (json.JSONDecodeError, RecursionError) as error:
                 at = error.pos if isinstance(error, json.JSONDecodeError) else start
-                raise self._error(
-                    "The JSON is broken or cut off here.", text, at, "Save it again."
-                ) from error
+                raise self._error("The JSON is broken or cut off here.", text, at, "Save it again.") from error
             yield start, value
             position = _skip(text, position)
             if text[position : position + 1] == ",":
                 position = _skip(text, position + 1)
             elif text[position : position + 1] != "]":
-                raise self._error(
-                    "The JSON is broken or cut off here.", text, position, "Close the list with ]."
-                )
+                raise self._error("The JSON is broken or cut off here.", text, position, "Close the list with ].")
 
     def _record(self, number: int, line: int, value: Any) -> Record:
         where = f"{self.source.name}, line {line}, object {number + 1}"

@@ -21,6 +21,7 @@ from bertviz_core.settings import Execution, Settings
 if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
 
+DEFAULT_EXECUTION = Execution()
 FORMAT = 1  # raise it when a stored result would mean something else
 CITATION = (
     "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "
@@ -35,7 +36,7 @@ class Request:
     analysis: str
     checkpoint: Checkpoint
     source: Source
-    settings: Settings = Settings()
+    settings: Settings = field(default_factory=Settings)
     options: dict[str, Any] = field(default_factory=dict)
 
     def key(self) -> str:
@@ -68,7 +69,7 @@ def find(store: Store | None, request: Request) -> Any | None:
 def compute(
     request: Request,
     store: Store | None,
-    execution: Execution = Execution(),
+    execution: Execution = DEFAULT_EXECUTION,
     progress: Progress | None = None,
     model: AttentionModel | None = None,
 ) -> Any:
@@ -94,64 +95,7 @@ def _load(request: Request, execution: Execution) -> AttentionModel:
     return load(request.checkpoint, execution.device, request.settings.dtype)
 
 
-def _token_level(
-    request: Request, corpus: Any, model: AttentionModel, execution: Execution, progress: Progress
-) -> dict[str, Result]:
-    from bertviz_core.engine.stream import run
-    from bertviz_core.models.segments import Segments
-
-    segments = Segments(corpus, model.tokens, request.settings)
-    progress.start("Reading the corpus")
-    total, tokens = _count(segments, progress)
-    names = list(analyses.TOKEN_LEVEL)
-    accumulators = [analyses.module(name).accumulator(model, request.settings) for name in names]
-    progress.start("Running the model", total)
-    run(model, segments, accumulators, progress, execution.batch_tokens)
-    arrays = {name: accumulator.result() for name, accumulator in zip(names, accumulators, strict=True)}
-    texts = _texts(segments, {int(n) for held in arrays.values() for n in held["top"].flat if n >= 0})
-    return {
-        name: analyses.result_class(name)(
-            provenance=_provenance(request.for_analysis(name), model, segments, total, tokens),
-            quantities=list(accumulator.quantities),
-            texts=_mentioned(texts, arrays[name]["top"]),
-            **arrays[name],
-        )
-        for name, accumulator in zip(names, accumulators, strict=True)
-    }
-
-
-def _count(segments: Iterable[Encoded], progress: Progress) -> tuple[int, int]:
-    """Segments and tokens, read once ahead of the pass: what progress and a bad last line need to be known early."""
-    total, tokens = 0, 0
-    for example in segments:
-        progress.advance(1)
-        total, tokens = total + 1, tokens + len(example)
-    if not total:
-        from bertviz_core.errors import InputError
-
-        raise InputError(
-            "Nothing is left to analyse: every segment was left out.",
-            hint="Give more text, or a larger maximal length.",
-        )
-    return total, tokens
-
-
-def _texts(segments: Segments, numbers: set[int]) -> dict[str, Any]:
-    """Where the segments stand, and their tokens."""
-    return {
-        str(example.number): {"where": example.where, "tokens": segments.tokens.names(example.ids)}
-        for example in segments
-        if example.number in numbers
-    }
-
-
-def _mentioned(texts: dict[str, Any], top: Any) -> dict[str, Any]:
-    return {str(n): texts[str(n)] for n in sorted({int(n) for n in top.flat}) if n >= 0}
-
-
-def _pass(
-    request: Request, model: AttentionModel, execution: Execution, progress: Progress
-) -> dict[str, Result]:
+def _pass(request: Request, model: AttentionModel, execution: Execution, progress: Progress) -> dict[str, Result]:
     """Every analysis that belongs to the request, from one reading of the corpus and one pass of the model."""
     from bertviz_core.engine import stream
 
@@ -160,9 +104,7 @@ def _pass(
     examples = examples_class(asked.corpus)(request.source, model.tokens, request.settings)
     progress.start("Reading the corpus", unit=examples.unit)
     counts = _count(examples, progress)
-    accumulators = [
-        analysis.module.accumulator(model, request.for_analysis(analysis.name)) for analysis in together
-    ]
+    accumulators = [analysis.module.accumulator(model, request.for_analysis(analysis.name)) for analysis in together]
     progress.start("Running the model", counts[examples.unit], examples.unit)
     run = getattr(asked.module, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
@@ -184,16 +126,12 @@ def _count(examples: Any, progress: Progress) -> dict[str, int]:
         raise InputError(
             f"Nothing is left to analyse: all {examples.unit} were left out.",
             where=examples.source.name,
-            hint="; ".join(
-                f"{reason}: {entry['count']}" for reason, entry in examples.left_out.reasons.items()
-            ),
+            hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in examples.left_out.reasons.items()),
         )
     return {examples.unit: total, "tokens": tokens}
 
 
-def _provenance(
-    request: Request, model: AttentionModel, examples: Any, counts: dict[str, int]
-) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, examples: Any, counts: dict[str, int]) -> dict[str, Any]:
     import numpy
     import torch
     import transformers

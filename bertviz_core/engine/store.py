@@ -109,9 +109,7 @@ class Store:
         size = stream.seek(0, io.SEEK_END)
         stream.close()
         name = self.cache.get(f"name/{digest}", b"upload").decode()
-        return Source(
-            name, digest, size, lambda: cast(BinaryIO, self.cache.get(f"upload/{digest}", read=True))
-        )
+        return Source(name, digest, size, lambda: cast(BinaryIO, self.cache.get(f"upload/{digest}", read=True)))
 
     def uploads(self) -> dict[str, str]:
         """digest -> name of every upload still kept."""

@@ -57,18 +57,12 @@ class Checkpoint:
         for path in files:
             if path.name != "README.md":
                 status = path.stat()
-                total.update(
-                    f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode()
-                )
+                total.update(f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode())
         return total.hexdigest()
 
     def parameters(self) -> int:
         """Number of weights, read from the headers of the safetensors files."""
-        return sum(
-            math.prod(entry["shape"])
-            for path in weight_files(self.folder)
-            for entry in _header(path).values()
-        )
+        return sum(math.prod(entry["shape"]) for path in weight_files(self.folder) for entry in _header(path).values())
 
     def _number(self, names: tuple[str, ...]) -> int | None:
         return next((self.config[name] for name in names if isinstance(self.config.get(name), int)), None)
@@ -104,9 +98,7 @@ def weight_files(folder: Path) -> list[Path]:
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         pickled = [*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.ckpt")]
-        what = (
-            "only pickled weights, which are never opened here" if pickled else "no weights (*.safetensors)"
-        )
+        what = "only pickled weights, which are never opened here" if pickled else "no weights (*.safetensors)"
         raise ModelError(
             f"The model folder {folder.name!r} holds {what}.",
             hint="Save the model with save_pretrained, which writes model.safetensors.",
@@ -123,9 +115,7 @@ def _open(name: str, folder: Path, revision: str | None) -> Checkpoint:
             hint="Give a folder written by save_pretrained.",
         ) from error
     weight_files(folder)
-    if not any(
-        (folder / file).exists() for file in ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
-    ):
+    if not any((folder / file).exists() for file in ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")):
         raise ModelError(
             f"The model folder {str(folder)!r} has no tokenizer.",
             hint="Save the tokenizer into it with tokenizer.save_pretrained.",
@@ -137,9 +127,7 @@ def _cached(name: str, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(
-            snapshot_download(name, revision=revision, allow_patterns=list(WANTED), local_files_only=True)
-        )
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(WANTED), local_files_only=True))
     except Exception:
         raise DownloadNeeded(name, _hub_size(name, revision)) from None
 
@@ -166,9 +154,7 @@ def _hub_size(name: str, revision: str | None) -> int:
 def _unreachable(name: str, error: Exception) -> ModelError:
     kind = type(error).__name__
     if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
-        return ModelError(
-            f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision."
-        )
+        return ModelError(f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision.")
     return ModelError(
         f"The model {name!r} is not on this machine and the hub cannot be reached ({kind}).",
         hint="On a machine with a network save it with save_pretrained (model and tokenizer) into a folder,"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import encode_words
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.corpora.left_out import LeftOut
 
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
@@ -104,9 +104,7 @@ def _try(model: AttentionModel) -> list[Any]:
     """The maps of a three-word input; a family that never calls the registered function is switched to eager maps."""
     import torch
 
-    batch = collate(
-        [encode_words(["a", "b", "c"], model.tokens, 0, "", LeftOut())], model.tokens, model.device
-    )
+    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", LeftOut())], model.tokens, model.device)
     maps: list[Any] = []
     with torch.inference_mode():
         try:

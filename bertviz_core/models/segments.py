@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bertviz_core.corpora.examples import ExampleCorpus, Record
+from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.source import Source
@@ -110,9 +110,7 @@ class Segments:
             where = f"line {record.line}, object {record.number + 1}"
             example = forms[record.form](record, where)
             if len(example) > self.settings.max_length:
-                self.left_out.add(
-                    f"an example of more than {self.settings.max_length} tokens (left out)", where
-                )
+                self.left_out.add(f"an example of more than {self.settings.max_length} tokens (left out)", where)
             else:
                 yield example
 
@@ -129,18 +127,14 @@ class Segments:
     def _from_tokens(self, record: Record, where: str) -> Encoded:
         names, tokenizer = record.value, self.tokens.tokenizer
         ids = np.array(tokenizer.convert_tokens_to_ids(names), dtype=np.int64)
-        unknown = sum(
-            i == self.tokens.unk and name != tokenizer.unk_token for i, name in zip(ids, names, strict=True)
-        )
+        unknown = sum(i == self.tokens.unk and name != tokenizer.unk_token for i, name in zip(ids, names, strict=True))
         if unknown:
             self.left_out.add("a token the vocabulary lacks (read as unknown)", where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
         if ids[0] != self.tokens.cls or not len(ends):
             self.left_out.add("`tokens` without the model's special tokens (taken as given)", where)
         after = len(ends) > 1 and not self.settings.paper
-        types = (
-            (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
-        )
+        types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
         return Encoded(record.number, where, ids, types)
 
 

@@ -33,9 +33,7 @@ class Tokens:
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
         self.special = np.array(sorted(set(t.all_special_ids)), dtype=np.int64)
         vocabulary = t.get_vocab()
-        self.punctuation = np.array(
-            [i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")]
-        )
+        self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
         self.spaced = any(name.startswith("Ġ") for name in t.convert_ids_to_tokens(self.encode(" a")))
