@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import UPLOAD_LIMIT, Source
+from bertviz_core.engine.store import UPLOAD_DAYS
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
@@ -89,6 +90,11 @@ def _corpus(entry: Entry) -> Source:
     st.query_params["corpus"] = chosen
     with st.popover("Your own text", icon=":material/upload:", width="stretch"):
         _add_corpus()
+        if chosen.startswith(UPLOAD):
+            st.caption(
+                f"“{boxes.plain(mine[chosen])}” is kept on this server for {UPLOAD_DAYS} days, under its digest."
+            )
+            st.button("Delete it now", on_click=_delete, args=(chosen, options[0]), icon=":material/delete:")
     if problem := st.session_state.pop("upload_problem", None):
         boxes.error(problem)
     if not chosen.startswith(UPLOAD):
@@ -99,10 +105,12 @@ def _corpus(entry: Entry) -> Source:
 def _follow_link(key: str, options: list[str]) -> None:
     """On arrival, take the choice from the address; an upload that is not this reader's opens by its digest alone."""
     linked = st.query_params.get(key, "")
+    if key in st.session_state:
+        return
     if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
         options.append(linked)
         st.session_state["uploads"][linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
-    if key not in st.session_state and linked in options:
+    if linked in options:
         st.session_state[key] = linked
 
 
@@ -142,6 +150,12 @@ def _keep(data: bytes, name: str) -> None:
         return
     st.session_state["uploads"][option] = name
     st.session_state["corpus"] = option
+
+
+def _delete(option: str, instead: str) -> None:
+    services.store().delete_upload(option.removeprefix(UPLOAD))
+    del st.session_state["uploads"][option]
+    st.session_state["corpus"] = instead
 
 
 def _settings(checkpoint: Checkpoint) -> Settings:
