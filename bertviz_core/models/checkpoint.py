@@ -81,7 +81,7 @@ def find(name: str, revision: str | None = None) -> Checkpoint:
     """
     if name == DEMO:
         return _open(name, DEMO_FOLDER, None)
-    if Path(name).expanduser().is_dir():
+    if name.strip() and Path(name).expanduser().is_dir():
         return _open(name, Path(name).expanduser(), None)
     if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip():
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
