@@ -34,6 +34,7 @@ class Tokens:
         # A tokenizer without an unknown token still has to put something where a word is nothing.
         self.unknown: int = self.pad if self.unk is None else self.unk
         self.special = np.array(sorted(set(t.all_special_ids)), dtype=np.int64)
+        self._reserved = frozenset(t.all_special_ids)
         vocabulary = t.get_vocab()
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         self.single = _around(t("a", verbose=False))
@@ -42,13 +43,15 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text."""
-        return self.tokenizer(
+        ids = self.tokenizer(
             text,
             add_special_tokens=False,
             split_special_tokens=True,
             return_attention_mask=False,
             verbose=False,
         )["input_ids"]
+        # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
+        return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""
