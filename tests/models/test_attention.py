@@ -31,7 +31,7 @@ def capture(model, batch):
 def eager():
     from transformers import AutoModel
 
-    return AutoModel.from_pretrained(DEMO_FOLDER, attn_implementation="eager").eval()
+    return AutoModel.from_pretrained(DEMO_FOLDER, attn_implementation="eager", dtype="float32").eval()
 
 
 def test_the_function_is_softmax_attention():

@@ -29,7 +29,7 @@ def family(request, tmp_path_factory):
 
     chosen = families.FAMILIES[request.param]
     folder = families.save(chosen, tmp_path_factory.mktemp(request.param))
-    eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    eager = AutoModel.from_pretrained(folder, attn_implementation="eager", dtype="float32").eval()
     return chosen, loading.load(checkpoint.find(str(folder)), "cpu"), eager
 
 
