@@ -8,11 +8,9 @@ from __future__ import annotations
 import argparse
 import pickle
 import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +24,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.loading import prepare
+from bertviz_core.models.loading import load_tokens, prepare
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
@@ -52,13 +50,14 @@ RELEASE_NAMES = {
 
 def one_pass(count: int) -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
-    tokens = _tokens()
+    tokens = load_tokens(find("demo"))
+    segments = _segments(tokens, count)
     model = prepare(_bert(tokens, register()), tokens, find("demo"))
 
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)
         sums = [SegmentAverages(part.QUANTITIES, part.measure, *shape) for part in (surface_patterns, entropy)]
-        stream.run(model, _segments(tokens, count), sums, Progress())
+        stream.run(model, segments, sums, Progress())
         found = [part.result() for part in sums]
         return {name: mean for part in found for name, mean in zip(part["quantities"], part["mean"], strict=True)}
 
@@ -67,14 +66,14 @@ def one_pass(count: int) -> Work:
 
 def release(count: int) -> Work:
     """The authors' side: extract_attention, then the notebook's two loops over what it wrote."""
-    tokens = _tokens()
+    tokens = load_tokens(find("demo"))
+    segments = _segments(tokens, count)
     encoder = _bert(tokens, "eager").eval().requires_grad_(False)
 
     def work() -> dict[str, np.ndarray]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "attn.pkl"
-            path.write_bytes(b"")
-            _extract(encoder, tokens, list(_segments(tokens, count)), path)
+            _extract(encoder, tokens, segments, path)
             with path.open("rb") as stream:
                 documents = pickle.load(stream)  # noqa: S301  what is measured against; written just above
             return _notebook(documents)
@@ -142,12 +141,6 @@ def _selectors(names: list[str]) -> dict[str, tuple[np.ndarray, int]]:
     }
 
 
-def _tokens() -> Tokens:
-    from transformers import AutoTokenizer
-
-    return Tokens(AutoTokenizer.from_pretrained(find("demo").folder, local_files_only=True))
-
-
 def _bert(tokens: Tokens, attention: str) -> BertModel:
     """BERT-base's shape is BertConfig's default."""
     import torch
@@ -158,11 +151,10 @@ def _bert(tokens: Tokens, attention: str) -> BertModel:
     return BertModel(config, add_pooling_layer=False)
 
 
-def _segments(tokens: Tokens, count: int) -> Iterator[Encoded]:
+def _segments(tokens: Tokens, count: int) -> list[Encoded]:
     """The sample's segments as the release makes them (token types all zero), over again where it has too few."""
-    segments = list(Segments(sample("encyclopedia"), tokens, Settings(MAX_LENGTH, mode="paper")))
-    for number, segment in enumerate(islice(cycle(segments), count)):
-        yield replace(segment, number=number)
+    segments = Segments(sample("encyclopedia"), tokens, Settings(MAX_LENGTH, mode="paper"))
+    return [replace(segment, number=number) for number, segment in enumerate(islice(cycle(segments), count))]
 
 
 def main() -> None:
