@@ -1,72 +1,73 @@
-"""Extraction: every entry equals the model's own maps, word level equals the definition, nothing half written stays."""
+"""Extracted maps are the model's own, by token and by word; the file is plain safetensors."""
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-import safetensors.numpy
 import torch
+from safetensors.numpy import load_file
+from transformers import AutoModel
 
 from bertviz_core.engine.extract import extract
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import Cancelled
+from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import reference
 
-RECORDS = [
-    {"words": ["the", "unbelievable", "cat", "sat"]},
-    {"words": ["it", "slept"]},
-    {"text": "A longer text of some more words, so that padding is needed."},
-]
+WORDS = '[{"words": ["The", "cab", "", "greenhouses", "."]}, {"text": "the dog slept"}, {"words": ["🙂"]}]'
 
 
 @pytest.fixture
-def segments(tiny, source):
-    return Segments(source(json.dumps(RECORDS), "a.json"), tiny.tokens, Settings(max_length=32))
+def examples(tiny, source):
+    return list(Segments(source(WORDS, "x.json"), tiny.tokens, Settings(max_length=32)))
 
 
-def own_maps(model, example):
+@pytest.fixture(scope="module")
+def eager(tiny_folder):
+    return AutoModel.from_pretrained(tiny_folder, attn_implementation="eager", dtype="float32").eval()
+
+
+def maps_of(tiny, eager, example) -> np.ndarray:
+    """(layer, head, query, key) from the library alone."""
     with torch.inference_mode():
-        model.encoder.set_attn_implementation("eager")
-        out = model.encoder(
-            input_ids=torch.tensor(example.ids)[None],
-            token_type_ids=torch.tensor(example.types)[None],
-            output_attentions=True,
-        )
-        model.encoder.set_attn_implementation("bertviz_observed")
-    return np.stack([layer[0].numpy() for layer in out.attentions])
+        inputs = collate([example], tiny.tokens, "cpu").inputs(tiny)
+        return torch.cat(eager(**inputs, output_attentions=True).attentions).numpy()
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 40, 4096])
-def test_entries_are_the_models_own_maps(tiny, segments, tmp_path, batch_tokens):
-    extract(tiny, segments, tmp_path / "maps.safetensors", Progress(), batch_tokens)
-    maps = safetensors.numpy.load_file(tmp_path / "maps.safetensors")
-    assert set(maps) == {"0", "1", "2"}
-    for example in segments:
-        np.testing.assert_allclose(maps[str(example.number)], own_maps(tiny, example), atol=1e-6)
-
-
-@pytest.mark.parametrize("level", ["corrected", "paper"])
-def test_word_level_equals_the_definition(tiny, source, tmp_path, level):
-    segments = Segments(source(json.dumps(RECORDS[:2]), "a.json"), tiny.tokens, Settings(max_length=32))
-    extract(tiny, segments, tmp_path / "m.safetensors", Progress(), word_level=level)
-    maps = safetensors.numpy.load_file(tmp_path / "m.safetensors")
-    for example in segments:
-        words = example.words.max() + 1
-        owners = [0, *(example.words[1:-1] + 1).tolist(), int(words) + 1]  # the special tokens are words of their own
-        rows = own_maps(tiny, example)
-        for layer in range(rows.shape[0]):
-            for head in range(rows.shape[1]):
-                expected = reference.word_level(rows[layer, head].tolist(), owners, first_piece=level == "paper")
-                np.testing.assert_allclose(maps[str(example.number)][layer, head], expected, atol=1e-6)
-
-
-def test_a_cancelled_extraction_leaves_no_file_under_its_name(tiny, segments, tmp_path):
+@pytest.mark.parametrize("batch_tokens", [1, 1000])
+def test_token_maps_are_the_librarys_own(tiny, eager, examples, tmp_path, batch_tokens):
     progress = Progress()
-    progress.cancelled.set()
+    extract(tiny, examples, tmp_path / "maps.safetensors", progress, batch_tokens)
+    found = load_file(tmp_path / "maps.safetensors")
+    assert set(found) == {"0", "1", "2"} and progress.done == 3
+    for example in examples:
+        np.testing.assert_allclose(found[str(example.number)], maps_of(tiny, eager, example), atol=1e-6)
+    assert [path.name for path in tmp_path.iterdir()] == ["maps.safetensors"]
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_word_maps_equal_the_oracle(tiny, eager, examples, tmp_path, mode):
+    extract(tiny, examples, tmp_path / "maps.safetensors", Progress(), 1000, word_level=mode)
+    found = load_file(tmp_path / "maps.safetensors")
+    for example in examples:
+        owners = [-1] * len(example) if example.words is None else example.words.tolist()
+        maps = maps_of(tiny, eager, example)
+        for layer, head in np.ndindex(maps.shape[:2]):
+            expected = reference.word_level(maps[layer, head].tolist(), owners, first_piece=mode == "paper")
+            np.testing.assert_allclose(found[str(example.number)][layer, head], expected, atol=1e-5)
+    assert found["0"].shape[-2:] == (7, 7)  # five words, [CLS] and [SEP]
+    np.testing.assert_allclose(found["0"].sum(-1), 1, atol=1e-5)
+
+
+def test_a_cancel_leaves_no_file_that_looks_whole(tiny, examples, tmp_path):
+    from bertviz_core.errors import Cancelled
+
+    class Impatient(Progress):
+        def advance(self, count):
+            super().advance(count)
+            self.cancelled.set()
+
     with pytest.raises(Cancelled):
-        extract(tiny, segments, tmp_path / "maps.safetensors", progress)
+        extract(tiny, examples, tmp_path / "maps.safetensors", Impatient(), 1)
     assert not (tmp_path / "maps.safetensors").exists()
