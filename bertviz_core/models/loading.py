@@ -23,6 +23,7 @@ class AttentionModel:
 
     observable: the family calls the registered attention function; otherwise maps come the ordinary way.
     causal: a token sees only itself and what stands before it.
+    masked_lm: the model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
     """
 
     checkpoint: Checkpoint
@@ -34,38 +35,60 @@ class AttentionModel:
     has_types: bool
     observable: bool = True
     causal: bool = False
+    masked_lm: Any = None
 
     @property
     def batch_tokens(self) -> int:
         return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
 
 
-def load(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails."""
+def load(
+    checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, masked_lm: bool = False
+) -> AttentionModel:
+    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails.
+
+    masked_lm: with the head that predicts masked words; raises ModelError where the checkpoint has none.
+    """
     import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     device = choose_device(device)
+    if masked_lm:
+        _check_family(checkpoint)
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
     try:
         tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True)
-        encoder, observable = _load_observable(AutoModel, checkpoint, options)
+        auto = AutoModelForMaskedLM if masked_lm else AutoModel
+        loaded, missing, observable = _load_observable(auto, checkpoint, options)
     except Exception as error:  # any of the many ways in which files can be wrong
         raise ModelError(
             f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
             hint="It must be an encoder that transformers knows, saved with save_pretrained.",
         ) from error
-    return prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable)
+    tokens = Tokens(tokenizer)
+    if not masked_lm:
+        return prepare(loaded, tokens, checkpoint, device, observable=observable)
+    if missing:
+        raise _no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
+    return prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, masked_lm=loaded)
 
 
 def prepare(
-    encoder: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, observable: bool = True
+    encoder: Any,
+    tokens: Tokens,
+    checkpoint: Checkpoint,
+    device: str = "cpu",
+    *,
+    observable: bool = True,
+    masked_lm: Any = None,
 ) -> AttentionModel:
     """Wrap a loaded encoder, and try it on three words: that shows its layers, heads, and whether it is causal."""
-    encoder = encoder.eval().requires_grad_(False).to(device)
+    for module in (encoder, masked_lm):
+        if module is not None:
+            module.eval().requires_grad_(False).to(device)
     types = getattr(encoder.config, "type_vocab_size", 0) or 0
     model = AttentionModel(
         checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable
@@ -78,6 +101,7 @@ def prepare(
         )
     model.layers, model.heads = len(maps), maps[0].shape[1]
     model.causal = all(bool((m.triu(1) == 0).all()) for m in maps)
+    model.masked_lm = masked_lm
     return model
 
 
@@ -92,12 +116,33 @@ def choose_device(device: str) -> str:
     return device
 
 
-def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, bool]:
-    """The encoder with the registered attention function, or with eager maps where the family knows no such thing."""
+def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, set[str], bool]:
+    """The model, the names of weights its files lack, and whether it uses the registered attention function (it has
+    eager maps where the family knows no such thing)."""
+    options = options | {"output_loading_info": True}
     try:
-        return auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options), True
+        model, info = auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options)
+        return model, set(info["missing_keys"]), True
     except ValueError:
-        return auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options), False
+        model, info = auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options)
+        return model, set(info["missing_keys"]), False
+
+
+def _check_family(checkpoint: Checkpoint) -> None:
+    """Raises ModelError for a family in which transformers knows no masked-word head."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+    family = checkpoint.config.get("model_type")
+    if family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        raise _no_head(checkpoint, f"models of the family {family!r} are not trained to predict masked words")
+
+
+def _no_head(checkpoint: Checkpoint, why: str) -> ModelError:
+    """transformers would draw such a head at random, and every gradient through it would mean nothing."""
+    return ModelError(
+        f"The model {checkpoint.name!r} has no masked-word head ({why}), so its loss has no gradients to show.",
+        hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
+    )
 
 
 def _try(model: AttentionModel) -> list[Any]:
