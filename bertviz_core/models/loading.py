@@ -50,30 +50,37 @@ def load(
     masked_lm: with the head that predicts masked words; raises ModelError where the checkpoint has none.
     """
     import torch
-    from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
+    from transformers import AutoModel, AutoModelForMaskedLM
     from transformers.utils import logging
 
-    logging.set_verbosity_error()
     logging.disable_progress_bar()
     device = choose_device(device)
+    tokens = load_tokens(checkpoint)
     if masked_lm:
         _check_family(checkpoint)
+    auto = AutoModelForMaskedLM if masked_lm else AutoModel
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True)
-        auto = AutoModelForMaskedLM if masked_lm else AutoModel
         loaded, missing, observable = _load_observable(auto, checkpoint, options)
     except Exception as error:  # any of the many ways in which files can be wrong
-        raise ModelError(
-            f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
-            hint="It must be an encoder that transformers knows, saved with save_pretrained.",
-        ) from error
-    tokens = Tokens(tokenizer)
+        raise _cannot_load(checkpoint, error) from error
     if not masked_lm:
         return prepare(loaded, tokens, checkpoint, device, observable=observable)
     if missing:
         raise _no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
     return prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, masked_lm=loaded)
+
+
+def load_tokens(checkpoint: Checkpoint) -> Tokens:
+    """The tokenizer alone, for work that runs no model."""
+    from transformers import AutoTokenizer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    try:
+        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True))
+    except Exception as error:  # any of the many ways in which files can be wrong
+        raise _cannot_load(checkpoint, error) from error
 
 
 def prepare(
@@ -161,3 +168,10 @@ def _try(model: AttentionModel) -> list[Any]:
         model.observable = False
         model.encoder.set_attn_implementation("eager")
         return list(model.encoder(**batch.inputs(model), output_attentions=True).attentions or [])
+
+
+def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
+    return ModelError(
+        f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
+        hint="It must be an encoder that transformers knows, saved with save_pretrained.",
+    )
