@@ -74,7 +74,7 @@ class GradientAverages(SegmentAverages):
         super().update(batch, gradient)
         if gradient.layer == 0:  # once a batch
             seen = gradient.predictions
-            sums = (seen.loss.detach().sum(), seen.right.sum(), seen.selected.sum(), len(batch.examples))
+            sums = (seen.loss.sum(), seen.right.sum(), seen.selected.sum(), len(batch.examples))
             self.predicted += self.predicted.new_tensor(sums)
 
     def merge(self, other: GradientAverages) -> None:

@@ -70,13 +70,10 @@ def backward(
     with torch.enable_grad():
         masked, labels = _mask(batch, masking)
         logits, maps = _forward(model, masked, labels != IGNORED)
-        predictions = _predictions(logits, labels)
-        for layer, weights in enumerate(maps):
-            _watch(weights, layer, predictions, show)
-        first = maps[0]
-        maps.clear()
+        total, predictions = _predictions(logits, labels)
+        first = _watch(maps, predictions, show)
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
-        torch.autograd.grad(predictions.loss.sum(), first, allow_unused=True)
+        torch.autograd.grad(total, first, allow_unused=True)
     if len(seen) != model.layers:
         raise ModelError(
             f"The loss has a gradient in only {len(seen)} of the {model.layers} layers' attention maps, as this family"
@@ -132,7 +129,8 @@ def _graph(model: AttentionModel, selected: Tensor) -> Iterator[None]:
             handle.remove()
 
 
-def _predictions(logits: Tensor, labels: Tensor) -> Predictions:
+def _predictions(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
+    """The sum of the segments' losses, in the graph; and what to report, out of it."""
     from torch.nn.functional import cross_entropy
 
     selected = labels != IGNORED
@@ -140,15 +138,26 @@ def _predictions(logits: Tensor, labels: Tensor) -> Predictions:
     losses = cross_entropy(logits, targets, reduction="none")
     counts = selected.sum(1)
     right = counts.new_zeros(len(counts)).index_add(0, rows, (logits.argmax(-1) == targets).long())
-    return Predictions(losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts, right, counts)
+    loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts
+    return loss.sum(), Predictions(loss.detach(), right, counts)
 
 
-def _watch(weights: Tensor, layer: int, predictions: Predictions, observe: Callable[[LayerGradient], None]) -> None:
-    """Show the layer when its gradient comes by. The graph owns the hook, so the hook holds the map's values alone (a
-    reference to the map itself would be a cycle), and only until then."""
-    values = [weights.detach()]
+def _watch(maps: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]) -> Tensor:
+    """Have every layer shown when its gradient comes by. Leaves the maps to the graph, but for the first: returned."""
+    first = maps[0]
+    while maps:
+        weights = maps.pop()
+        weights.register_hook(_hook(len(maps), [weights.detach()], predictions, observe))
+    return first
+
+
+def _hook(
+    layer: int, values: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]
+) -> Callable[[Tensor], None]:
+    """The graph owns the hook, so the hook holds the map's values alone (the map itself would be a cycle), and only
+    until they are shown."""
 
     def hook(gradient: Tensor) -> None:
         observe(LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions))
 
-    weights.register_hook(hook)
+    return hook
