@@ -71,11 +71,13 @@ class GradientAverages(SegmentAverages):
         self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
 
     def update(self, batch: Batch, gradient: LayerGradient) -> None:
+        import torch
+
         super().update(batch, gradient)
         if gradient.layer == 0:  # once a batch
             seen = gradient.predictions
-            sums = (seen.loss.sum(), seen.right.sum(), seen.selected.sum(), len(batch.examples))
-            self.predicted += self.predicted.new_tensor(sums)
+            each = (seen.loss, seen.right, seen.selected, torch.ones_like(seen.loss))
+            self.predicted += torch.stack([values.double().sum() for values in each])
 
     def merge(self, other: GradientAverages) -> None:
         super().merge(other)
