@@ -158,8 +158,8 @@ def head_map(
 
 
 def square_size(layers: int, heads: int) -> int:
-    """Pixels: squares that nearly touch in a map about 360 pixels wide."""
-    return max(6, min(34, int(310 / max(layers, heads))))
+    """Pixels: squares that nearly touch in a map about 300 pixels wide."""
+    return max(6, min(34, int(225 / layers), int(330 / heads)))
 
 
 def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Figure:
@@ -179,9 +179,19 @@ def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Fi
     return figure
 
 
+def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
+    """A title and, under it, a legend of its own above every panel."""
+    height = (1 - gap * (rows - 1)) / rows
+    for row in range(rows):
+        top = 1 - row * (height + gap)
+        place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
+        figure.update_layout({f"legend{row + 1 if row else ''}": place})
+    figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
+
+
 def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None:
     """The x axis of figures by layer: whole layers, named under the last panel."""
     ticks = list(range(1, layers + 1))
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
     figure.update_xaxes(title="layer", row=rows, col=1)
-    figure.update_layout(margin={"l": 60, "r": 10, "t": 40, "b": 45}, hovermode="closest", dragmode=False)
+    figure.update_layout(margin={"l": 60, "r": 10, "t": 60, "b": 45}, hovermode="closest", dragmode=False)
