@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from bertviz_core.analyses.averages import HeadAverages, SegmentAverages
 
 if TYPE_CHECKING:
@@ -50,6 +52,13 @@ class SepGradients(HeadAverages):
     def accuracy(self) -> float:
         """The share of masked tokens that the model got right."""
         return self.right / self.masked
+
+    def shares(self, form: str) -> dict[str, np.ndarray]:
+        """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
+        or "to_{}_times_attention". Classes that no segment has are missing."""
+        sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
+        total = np.sum(list(sums.values()), axis=0)
+        return {name: one / total for name, one in sums.items()}
 
     def arrays(self) -> dict[str, Any]:
         # Spelled out: zero-argument super() breaks in a dataclass with slots.
@@ -140,15 +149,16 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
     )
 
 
-def masked_examples(segments: Segments) -> Iterator[dict[str, list[int]]]:
+def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, list[int]]]:
     """The inputs whose gradients are taken, in the corpus's order, so that anyone can recompute one: `original_ids`,
-    `input_ids` as the model sees them, `token_type_ids`, and `labels` (-100 where a token is not asked for)."""
+    `input_ids` as the model sees them, `token_type_ids` (zeros where the model has no `types`), and `labels` (-100
+    where a token is not asked for)."""
     from bertviz_core.models.masking import Masking
 
     masking = Masking.of(segments.tokens, segments.settings.seed)
     for example in _with_words(segments, masking):
         masked = masking.apply(example)
-        arrays = (example.ids, masked.ids, example.types, masked.labels)
+        arrays = (example.ids, masked.ids, example.types if types else 0 * example.types, masked.labels)
         names = ("original_ids", "input_ids", "token_type_ids", "labels")
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 

@@ -46,6 +46,11 @@ class Checkpoint:
         offset = 2 if self.config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
         return None if not positions or positions < 0 else positions - offset
 
+    @property
+    def has_types(self) -> bool:
+        """Whether the model tells the tokens of A from those of B by their type."""
+        return int(self.config.get("type_vocab_size") or 0) > 1
+
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
         files = [

@@ -86,7 +86,7 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
     plain = eager(tmp_path)
     found: dict[str, list[np.ndarray]] = {}
     losses, right, masked = [], 0, 0
-    for example in sep_gradients.masked_examples(segments(model)):
+    for example in sep_gradients.masked_examples(segments(model), types=model.has_types):
         types = example["token_type_ids"] if model.has_types else None
         maps, slopes, loss, hits = reference.gradient(plain, example["input_ids"], types, example["labels"])
         classes = [reference.token_class(i, tiny.CLS, tiny.SEP, MARKS) for i in example["original_ids"]]
@@ -272,7 +272,7 @@ def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
 
 
 def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -> None:
-    made = list(sep_gradients.masked_examples(segments(model)))
+    made = list(sep_gradients.masked_examples(segments(model), types=model.has_types))
     used: list[Encoded] = list(segments(model))
     assert [example["original_ids"] for example in made] == [one.ids.tolist() for one in used]
     assert [example["token_type_ids"] for example in made] == [one.types.tolist() for one in used]
@@ -280,6 +280,9 @@ def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -
         masked = Masking.of(model.tokens, 5).apply(one)
         assert (example["input_ids"], example["labels"]) == (masked.ids.tolist(), masked.labels.tolist())
     assert json.loads(json.dumps(made)) == made
+    assert any(any(example["token_type_ids"]) for example in made)
+    untyped = sep_gradients.masked_examples(segments(model), types=False)
+    assert not any(any(example["token_type_ids"]) for example in untyped)
 
 
 def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path, tmp_path: Path) -> None:
