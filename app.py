@@ -15,3 +15,5 @@ try:
     page.run()
 except BertvizError as error:
     boxes.error(error)
+finally:
+    sidebar.forget()

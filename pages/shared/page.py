@@ -14,18 +14,17 @@ from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.jobs import Job
 from bertviz_core.engine.requests import Request
-from pages.shared import boxes, services
-from pages.shared.catalogue import Entry
+from pages.shared import boxes, catalogue, services
 from pages.shared.selection import Selection, seconds_to_analyse
-from pages.shared.sidebar import MODE_NAMES
 
 
-def header(entry: Entry, selection: Selection) -> None:
+def header(name: str, selection: Selection) -> None:
     """Title, the section of the paper, and what this page shows it on."""
+    entry = catalogue.entry(name)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     left.title(entry.title)
     right.caption(entry.section, text_alignment="right")
-    mode = MODE_NAMES[selection.settings.mode].lower()
+    mode = "as in the paper" if selection.settings.paper else "corrected"
     st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+from pathlib import Path
 
 import streamlit as st
 
@@ -16,7 +18,6 @@ from pages.shared import boxes, catalogue, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
-MODE_NAMES = {"corrected": "Corrected", "paper": "As in the paper"}
 UPLOAD = "upload-"  # before a digest, in the address bar
 
 
@@ -34,9 +35,21 @@ def choose(entry: Entry) -> None:
 
 
 def current() -> Selection:
-    """What `choose` kept for this run."""
+    """What `choose` kept for this run.
+
+    A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
+    folder called pages); the frame then runs first, with the page inside it.
+    """
+    if "selection" not in st.session_state:
+        runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
+        st.stop()
     selection: Selection = st.session_state["selection"]
     return selection
+
+
+def forget() -> None:
+    """The run is over: the next page, if it runs alone, must see that no frame stands around it."""
+    st.session_state.pop("selection", None)
 
 
 def _menu() -> None:
@@ -49,9 +62,13 @@ def _menu() -> None:
 
 
 def _model() -> Checkpoint:
+    known: list[str] = st.session_state.setdefault("models", [DEMO])
+    asked = st.session_state.get("model") or st.query_params.get("model", DEMO)
+    if asked not in known:
+        known.append(asked)
     name = st.selectbox(
         "Model",
-        [DEMO],
+        known,
         key="model",
         bind="query-params",
         accept_new_options=True,
