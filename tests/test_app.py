@@ -49,7 +49,9 @@ def wait_for_job(app: AppTest) -> AppTest:
     raise AssertionError("the job did not end")
 
 
-@pytest.mark.parametrize(("page", "title"), [("", "Surface patterns"), ("entropy", "Entropy")])
+@pytest.mark.parametrize(
+    ("page", "title"), [("", "Surface patterns"), ("sep_gradients", "[SEP] gradients"), ("entropy", "Entropy")]
+)
 def test_pages_open_on_stored_results(page: str, title: str) -> None:
     app = open_app(page)
     assert [element.value for element in app.title] == [title]

@@ -98,7 +98,8 @@ def table(result: Result, columns: Sequence[str], selection: Selection, key: str
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in columns}
+    digits = {name: "%.3f" if frame[name].max() >= 0.1 else "%.3g" for name in columns}
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in columns}
     labels = list(frame["label"])
     st.dataframe(
         shown,
