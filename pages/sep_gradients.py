@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients import measure
-from bertviz_core.figures.sep_gradients import NAMES, no_op_figure, paper_figure, shares_figure
+from bertviz_core.figures.sep_gradients import NAMES, head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.figures.style import head_map
 from pages.shared import boxes, head_view, page, sidebar
 
@@ -33,7 +33,7 @@ if "to_sep" in result.present:
             f"{attention[peak]:.1%}",
             f"paper: {max(paper.LAYER_MEANS['to_sep']):.0%}",
         ),
-        (f"Gradient, [SEP] / other, layer {layer}", f"{ratio:.2f}", "paper: near 0"),
+        ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
     ]
 page.metrics(entries)
 
@@ -62,7 +62,8 @@ if "to_sep" in result.present:
         alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
         page.chart(shares_figure(result, selection.base), "shares-figure", alt, clickable=False)
 
-head_view.numbers(result, selection, quantity, NAMES)
+st.markdown(f"**Head {selection.label}**: each value with its 95% interval over segments, and its rank")
+st.dataframe(head_rows(result, selection.head), hide_index=True, alt=f"Every value of head {selection.label}, by class")
 head_view.examples(result, selection, quantity, NAMES)
 st.subheader("All heads")
 page.table(result, result.present, selection, "gradient-table")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -21,7 +23,7 @@ NAMES = {
     )
     for name in CLASSES
 }
-PATTERNS = {"sep": "", "punct": "/", "cls": "x", "other": "."}  # tells the classes apart without their colours
+WRITTEN = 0.1  # coloured bars from this share on carry it as text
 
 
 def paper_figure(result: SepGradients, chosen: Head | None = None, base: int = 1) -> go.Figure:
@@ -29,7 +31,7 @@ def paper_figure(result: SepGradients, chosen: Head | None = None, base: int = 1
     figure = make_subplots(1, 1)
     keys = [f"to_{name}" for name in CLASSES if f"to_{name}" in result.present]
     by_layer(figure, [Series(key, result[key]) for key in keys], 1, chosen=chosen, base=base)
-    _log_axis(figure, 1)
+    _log_axis(figure, 1, [result[key] for key in keys])
     layer_axes(figure, len(result.mean[0]), 1, base)
     stack_legends(figure, 1, GAP)
     return figure.update_layout(height=420)
@@ -44,7 +46,7 @@ def no_op_figure(result: SepGradients, chosen: Head | None = None, base: int = 1
     keys = [key for key in ("to_sep", "to_other") if key in result.present]
     by_layer(figure, [Series(key, result[key]) for key in keys], 2, chosen=chosen, base=base)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
-    _log_axis(figure, 2)
+    _log_axis(figure, 2, [result[key] for key in keys])
     layer_axes(figure, len(result.mean[0]), 2, base)
     stack_legends(figure, 2, GAP)
     return figure.update_layout(height=560)
@@ -62,7 +64,13 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
                 x=np.arange(1, len(share) + 1),
                 y=share,
                 name=title,
-                marker={"color": colour, "pattern": {"shape": PATTERNS[name], "size": 5, "solidity": 0.25}},
+                marker={"color": colour, "opacity": 0.3 if name == "other" else 0.9},
+                text=[f"{value:.0%}" if value >= WRITTEN and name != "other" else "" for value in share],
+                textposition="inside",
+                insidetextanchor="middle",
+                insidetextfont={"color": "white", "size": 12},
+                textangle=0,
+                constraintext="none",
                 legendgroup=name,
                 legend=f"legend{row if row > 1 else ''}",
                 hovertemplate=f"layer %{{x}}: %{{y:.1%}} to {title}<extra></extra>",
@@ -75,6 +83,26 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
     return figure.update_layout(height=560, barmode="stack", bargap=0.25)
 
 
-def _log_axis(figure: go.Figure, row: int) -> None:
-    """Powers of ten alone get a label: two or three are enough to read by."""
-    figure.update_yaxes(title="mean |∂L/∂A|, nats", type="log", dtick=1, exponentformat="power", row=row, col=1)
+def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
+    """A row for each class: the head's attention, gradient and their product, each with interval and rank."""
+    at = (head.layer, head.head)
+
+    def shown(quantity: str) -> str:
+        value, interval = result[quantity][at], result.interval(quantity)[at]
+        return f"{style.number(value)} ± {interval:.2g}  ({result.rank(quantity)[at]} of {result[quantity].size})"
+
+    forms = {"attention": "attention_to_{}", "gradient": "to_{}", "attention × gradient": "to_{}_times_attention"}
+    return [
+        {"to": style.NAMES[f"to_{name}"]} | {title: shown(form.format(name)) for title, form in forms.items()}
+        for name in CLASSES
+        if f"to_{name}" in result.present
+    ]
+
+
+def _log_axis(figure: go.Figure, row: int, values: Sequence[np.ndarray]) -> None:
+    """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
+    shown = np.concatenate([one[one > 0] for one in values])
+    few = shown.size and shown.max() / shown.min() < 100
+    figure.update_yaxes(
+        title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick="D2" if few else 1, row=row, col=1
+    )

@@ -20,13 +20,13 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     return [head.label(base) for head in sorted(heads, key=lambda head: -values[head.layer, head.head])]
 
 
-def numbers(result: HeadAverages, selection: Selection, quantity: str, names: Mapping[str, str] = NAMES) -> None:
+def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
     """The chosen head's value of every quantity, 95% interval and rank; the map's quantity first."""
     at = (selection.head.layer, selection.head.head)
     first = [quantity, *(name for name in result.present if name not in (quantity, "uniform"))]
     rows = [
         {
-            "quantity": names[name],
+            "quantity": NAMES[name],
             "value": f"{number(result[name][at])} ± {number(result.interval(name)[at])}",
             "rank": f"{result.rank(name)[at]} of {result[name].size}",
         }
