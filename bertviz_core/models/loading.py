@@ -100,8 +100,11 @@ def prepare(
     model = AttentionModel(
         checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable
     )
-    maps = _try(model)
-    if not maps:
+    try:
+        maps = _try(model)
+    except Exception as error:  # what a model of another kind does with three words is anyone's guess
+        raise _cannot_load(checkpoint, error) from error
+    if not maps or encoder.config.is_encoder_decoder:
         raise ModelError(
             f"The model {checkpoint.name!r} shows no attention maps.",
             hint="Choose an encoder with attention.",
@@ -124,15 +127,26 @@ def choose_device(device: str) -> str:
 
 
 def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, set[str], bool]:
-    """The model, the names of weights its files lack, and whether it uses the registered attention function (it has
-    eager maps where the family knows no such thing)."""
-    options = options | {"output_loading_info": True}
+    """What `_complete` gives, and whether the model uses the registered attention function (it has eager maps where
+    the family knows no such thing)."""
     try:
-        model, info = auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options)
-        return model, set(info["missing_keys"]), True
+        return *_complete(auto, checkpoint, register(), options), True
     except ValueError:
-        model, info = auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options)
-        return model, set(info["missing_keys"]), False
+        return *_complete(auto, checkpoint, "eager", options), False
+
+
+def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> tuple[Any, set[str]]:
+    """The model, and the weights of its head that the files lack: transformers draws at random what is not there. Of
+    the encoder only the unused pooler may be lacking."""
+    model, info = auto.from_pretrained(
+        checkpoint.folder, attn_implementation=attention, output_loading_info=True, **options
+    )
+    lacking = {name for name in info["missing_keys"] if not name.startswith("pooler.")}
+    has_head = model.base_model is not model
+    head = {name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")}
+    if inside := sorted(lacking - head):
+        raise ModelError(f"{len(inside)} weights are not in the files, {inside[0]} first")
+    return model, head
 
 
 def _check_family(checkpoint: Checkpoint) -> None:
