@@ -32,12 +32,10 @@ def gradient(model: Any, ids: Sequence[int], types: Sequence[int] | None, labels
     return maps, slopes, loss.item(), right
 
 
-def token_class(token: int, cls: int, sep: int, marks: Sequence[int]) -> str:
-    if token == sep:
-        return "sep"
-    if token in marks:
-        return "punct"
-    return "cls" if token == cls else "other"
+def token_classes(tokenizer: Any, ids: Sequence[int]) -> list[str]:
+    """The class of every token, by the original ids."""
+    names = {tokenizer.sep_token: "sep", tokenizer.cls_token: "cls", ".": "punct", ",": "punct"}
+    return [names.get(token.removeprefix("Ġ"), "other") for token in tokenizer.convert_ids_to_tokens(list(ids))]
 
 
 def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], name: str) -> dict[str, np.ndarray]:

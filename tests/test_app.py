@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests import masked_models
+from tests import families
 
 ROOT = Path(__file__).parent.parent
 
@@ -154,7 +154,7 @@ def test_gradients_say_what_this_run_shows() -> None:
 
 @pytest.mark.parametrize(("auto", "said"), [("AutoModel", "no masked-word head"), ("AutoModelForMaskedLM", "")])
 def test_gradients_need_a_model_with_a_masked_word_head(auto: str, said: str, tmp_path: Path) -> None:
-    app = open_app("sep_gradients", model=str(masked_models.save(tmp_path / "model", auto=auto)))
+    app = open_app("sep_gradients", model=str(families.save(families.FAMILIES["bert"], tmp_path / "model", auto=auto)))
     app.text_area(key="paste").set_value("the cat sat .\nthe dog ran near the mill\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
     next(b for b in app.button if b.label.startswith("Analyse")).click().run()

@@ -36,11 +36,11 @@ def run(
     accumulators: Sequence[Accumulator],
     progress: Progress,
     batch_tokens: int | None = None,
-    passing: Passing = forward,
+    passing: Passing | None = None,
 ) -> None:
-    """Feed every example to every accumulator in one pass each; `passing` shows a batch's layers, one at a time."""
+    """Feed every example to every accumulator in one pass each: forward, or what `passing` shows of the layers."""
     for group in buckets(examples, batch_tokens or model.batch_tokens):
-        _run_group(model, group, accumulators, progress, passing)
+        _run_group(model, group, accumulators, progress, passing or forward)
 
 
 def _run_group(

@@ -22,16 +22,28 @@ from bertviz_core.models.masked_lm import LayerGradient, backward
 from bertviz_core.models.masking import Masking
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution, Settings
-from tests import masked_models as tiny
+from tests import families
 from tests import reference_gradients as reference
 
-MARKS = (tiny.POINT, tiny.COMMA)
+TEXT = """the old cat sat near the door , and the dog slept .
+a river turns the wheels in the evening
+the wind
+
+their shutters
+people walk and talk , the lamps are lit ; the dog sat near the fields and the mills for the newest town
+home
+"""
+PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
 SETTINGS = Settings(max_length=24, seed=5)
+
+
+def predicting(family: str, folder: Path, auto: str = "AutoModelForMaskedLM") -> Path:
+    return families.save(families.FAMILIES[family], folder, auto=auto)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.save(tmp_path_factory.mktemp("bert"))
+    return predicting("bert", tmp_path_factory.mktemp("bert"))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +57,7 @@ def precise(folder: Path) -> loading.AttentionModel:
 
 
 def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Segments:
-    return Segments(from_bytes(tiny.TEXT.encode(), "text.txt"), model.tokens, settings)
+    return Segments(from_bytes(TEXT.encode(), "text.txt"), model.tokens, settings)
 
 
 def computed(
@@ -78,10 +90,10 @@ def eager(folder: Path) -> Any:
     return transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
 
 
-@pytest.mark.parametrize("family", list(tiny.CONFIGS))
+@pytest.mark.parametrize("family", PREDICTING)
 def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path: Path) -> None:
-    model = loading.load(checkpoint.find(str(tiny.save(tmp_path, family))), "cpu", masked_lm=True)
-    assert model.observable == (family != "deberta-v2")
+    model = loading.load(checkpoint.find(str(predicting(family, tmp_path))), "cpu", masked_lm=True)
+    assert model.observable == families.FAMILIES[family].observable
     result = computed(model, segments(model))
     plain = eager(tmp_path)
     found: dict[str, list[np.ndarray]] = {}
@@ -89,7 +101,7 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
     for example in sep_gradients.masked_examples(segments(model), types=model.has_types):
         types = example["token_type_ids"] if model.has_types else None
         maps, slopes, loss, hits = reference.gradient(plain, example["input_ids"], types, example["labels"])
-        classes = [reference.token_class(i, tiny.CLS, tiny.SEP, MARKS) for i in example["original_ids"]]
+        classes = reference.token_classes(model.tokens.tokenizer, example["original_ids"])
         for name in CLASSES:
             for quantity, values in reference.class_values(maps, slopes, classes, name).items():
                 found.setdefault(quantity, []).append(values)
@@ -257,14 +269,14 @@ def test_nothing_is_left_on_the_model(model: loading.AttentionModel) -> None:
 @pytest.mark.parametrize("family", ["bert", "distilbert", "deberta-v2"])
 def test_a_checkpoint_without_the_head_is_refused(auto: str, family: str, tmp_path: Path) -> None:
     """Tied decoder weights count as present: the transform before them is what is missing."""
-    found = checkpoint.find(str(tiny.save(tmp_path, family, auto)))
+    found = checkpoint.find(str(predicting(family, tmp_path, auto)))
     with pytest.raises(ModelError, match="no masked-word head"):
         loading.load(found, "cpu", masked_lm=True)
     assert loading.load(found, "cpu").masked_lm is None
 
 
 def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
-    folder = tiny.save(tmp_path)
+    folder = predicting("bert", tmp_path)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
     with pytest.raises(ModelError, match=r"no masked-word head \(models of the family 'gpt2'"):
@@ -302,10 +314,8 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
 
 def test_a_request_stores_what_it_returns(folder: Path, model: loading.AttentionModel, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    result = _requested(folder, tiny.TEXT, store)
-    request = requests.Request(
-        "sep_gradients", checkpoint.find(str(folder)), from_bytes(tiny.TEXT.encode(), "x"), SETTINGS
-    )
+    result = _requested(folder, TEXT, store)
+    request = requests.Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(TEXT.encode(), "x"), SETTINGS)
     stored = requests.find(store, request)
     np.testing.assert_array_equal(stored.mean, result.mean)
     assert (stored.loss, stored.accuracy) == (result.loss, result.accuracy)

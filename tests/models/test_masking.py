@@ -9,18 +9,19 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.masking import IGNORED, Masking
 from bertviz_core.models.tokens import Tokens
-from tests import masked_models as tiny
+from tests import families
 
+CLS, SEP, MASK = 2, 3, 4
 SPECIAL = np.arange(5)
 VOCABULARY = 1_000
 
 
 def masking(seed: int = 0) -> Masking:
-    return Masking(tiny.MASK, SPECIAL, np.arange(5, VOCABULARY), seed)
+    return Masking(MASK, SPECIAL, np.arange(5, VOCABULARY), seed)
 
 
 def segment(words: int, number: int = 0) -> Encoded:
-    ids = np.concatenate([[tiny.CLS], np.random.default_rng(number).integers(5, VOCABULARY, words), [tiny.SEP]])
+    ids = np.concatenate([[CLS], np.random.default_rng(number).integers(5, VOCABULARY, words), [SEP]])
     return Encoded(number, "", ids, np.zeros_like(ids))
 
 
@@ -54,8 +55,8 @@ def test_of_the_selected_tokens_80_percent_are_masked_10_random_10_kept() -> Non
         masked = masking().apply(example)
         chosen = masked.labels != IGNORED
         new, old = masked.ids[chosen], example.ids[chosen]
-        fates += [(new == tiny.MASK).sum(), ((new != tiny.MASK) & (new != old)).sum(), (new == old).sum()]
-        randoms += new[(new != tiny.MASK) & (new != old)].tolist()
+        fates += [(new == MASK).sum(), ((new != MASK) & (new != old)).sum(), (new == old).sum()]
+        randoms += new[(new != MASK) & (new != old)].tolist()
     assert np.allclose(fates / fates.sum(), [0.8, 0.1, 0.1], atol=4 * np.sqrt(0.16 / fates.sum()))
     assert min(randoms) >= 5, "a random token is never special"
     assert len(set(randoms)) > len(randoms) / 3, "random tokens are spread over the vocabulary"
@@ -76,14 +77,14 @@ def test_the_draw_depends_on_seed_and_number_alone() -> None:
 
 
 def test_the_tokenizer_says_what_is_special() -> None:
-    made = Masking.of(Tokens(tiny.tokenizer()), 0)
-    assert made.mask == tiny.MASK
+    made = Masking.of(Tokens(families.wordpiece()), 0)
+    assert made.mask == MASK
     assert made.special.tolist() == [0, 1, 2, 3, 4]
-    assert made.ordinary.tolist() == list(range(5, 5 + len(tiny.WORDS)))
+    assert made.ordinary.tolist() == list(range(5, len(families.wordpiece())))
 
 
 def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
-    tokenizer = tiny.tokenizer()
+    tokenizer = families.wordpiece()
     tokenizer.mask_token = None
     with pytest.raises(ModelError, match="no mask token"):
         Masking.of(Tokens(tokenizer), 0)
