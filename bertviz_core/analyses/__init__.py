@@ -49,6 +49,7 @@ ANALYSES = {
     for analysis in (
         Analysis("surface_patterns", "SurfacePatterns", "text", shared=True),
         Analysis("entropy", "Entropy", "text", shared=True),
+        Analysis("clustering", "Clustering", "text"),
     )
 }
 
