@@ -6,10 +6,10 @@ from bertviz_core import paper
 from bertviz_core.analyses.entropy import measure
 from bertviz_core.figures.entropy import paper_figure
 from bertviz_core.figures.style import NAMES, head_map
-from pages.shared import boxes, catalogue, head_view, page, sidebar
+from pages.shared import boxes, head_view, page, sidebar
 
 selection = sidebar.current()
-page.header(catalogue.entry("attention-entropy"), selection)
+page.header("entropy", selection)
 result = page.result_or_stop(selection.request("entropy"), selection)
 
 QUANTITIES = [name for name in ("entropy", "from_cls", "max_weight") if name in result.present]

@@ -6,10 +6,10 @@ from bertviz_core import paper
 from bertviz_core.analyses.surface_patterns import measure
 from bertviz_core.figures.style import NAMES, head_map
 from bertviz_core.figures.surface_patterns import paper_figure
-from pages.shared import boxes, catalogue, head_view, page, sidebar
+from pages.shared import boxes, head_view, page, sidebar
 
 selection = sidebar.current()
-page.header(catalogue.entry("surface-patterns"), selection)
+page.header("surface_patterns", selection)
 result = page.result_or_stop(selection.request("surface_patterns"), selection)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -57,7 +57,7 @@ page.downloads(result)
 page.about(
     r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
     "Sections 3.1 and 3.2. A value for each segment, then the mean over segments. The release labels next and previous"
-    f" the wrong way round; here they are right. The paper's numbers: {paper.READ_OFF}. A token that occurs twice in 128 "
+    f" the wrong way round; here right. The paper's numbers: {paper.READ_OFF}. A token that occurs twice in 128 "
     "would get about 1/64 of the attention by chance.",
     measure,
 )
