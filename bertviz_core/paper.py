@@ -21,3 +21,12 @@ LAYER_MEANS = {
 }
 HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
+# Section 6, Figure 6: the heads of BERT-base that sections 4.2 and 4.3 found, and what each is best at.
+LINGUISTIC_HEADS = {
+    "5-4": "coreference",
+    "8-11": "determiners",
+    "8-10": "direct objects",
+    "9-6": "objects of prepositions",
+    "4-10": "passive auxiliaries",
+    "7-6": "possessives",
+}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
@@ -25,6 +27,22 @@ class Thresholds:
     to_cls: float = 0.6
     to_sep: float = 0.6
     to_punct: float = 0.6
+
+    @classmethod
+    def read(cls, given: Iterable[str]) -> Thresholds:
+        """The defaults but for what is given, as "entropy=3.0"; raises SettingsError for anything else."""
+        values = {}
+        for text in given:
+            name, _, value = text.partition("=")
+            try:
+                values[name] = float(value)
+            except ValueError:
+                values[name] = float("nan")
+            if name not in QUANTITIES or math.isnan(values[name]):
+                raise SettingsError(
+                    f"{text!r} is not a threshold.", hint=f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
+                )
+        return cls(**values)
 
 
 def behaviours(

@@ -79,6 +79,11 @@ class Clustering(Result):
         return replace(self, thresholds=asdict(thresholds), named=named)
 
     @property
+    def summed(self) -> bool:
+        """Divergences are sums over tokens, as the release keeps them, not means."""
+        return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(layers, heads of a layer)."""
         return self.averages.shape[1], self.averages.shape[2]

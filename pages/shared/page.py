@@ -97,7 +97,8 @@ def table(result: Result, columns: Sequence[str], selection: Selection, key: str
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in columns}
+    numbers = [name for name in columns if shown[name].dtype.kind == "f"]
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in numbers}
     labels = list(frame["label"])
     st.dataframe(
         shown,
