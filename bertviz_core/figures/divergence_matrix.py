@@ -1,4 +1,4 @@
-"""Divergences of all pairs of heads, in the order of a dendrogram: what a picture in the plane must lose (section 6)."""
+"""Divergences of all pairs of heads in the order of a dendrogram: what a picture in the plane must lose (section 6)."""
 
 from __future__ import annotations
 
