@@ -65,7 +65,7 @@ told = int((result.behaviours != "other").sum())
 page.metrics(
     [
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
-        ("Most alike", f"{one.label(base)} and {other.label(base)}", f"{least:.3g} {unit}"),
+        ("Most alike", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
         ("Stress of the picture", f"{result.stress:.2f}", "0 would be a true picture"),
         ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "over the thresholds"),
     ]

@@ -17,6 +17,7 @@ from bertviz_core.heads import Head, all_heads
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11
+LAYER = "layer"
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 
 
@@ -27,8 +28,11 @@ def paper_figure(result: Clustering, chosen: Head | None = None, base: int = 1) 
     for column, traces in enumerate((_behaviour_traces(result, base), _layer_traces(result, base)), start=1):
         for trace in [*traces, *_ring(result, chosen)]:
             figure.add_trace(trace, row=1, col=column)
-    _plane_axes(figure, result)
-    return figure.update_layout(height=620)
+    upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
+    figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
+    figure.update_annotations(xanchor="left", x=0)
+    figure.layout.annotations[1].x = figure.layout.xaxis2.domain[0]
+    return _plane_axes(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
 
 
 def by_behaviour(result: Clustering, chosen: Head | None = None, base: int = 1) -> go.Figure:
@@ -64,9 +68,9 @@ def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR | {"title": {"text": "layer", "side": "bottom"}, "len": 0.4, "x": 0.5, "dtick": 1},
+        "colorbar": COLORBAR | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "dtick": 1},
     }
-    yield _dots(result.embedding, hover_data(result, base), marker=marker, showlegend=False)
+    yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
 
 
 def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
@@ -133,9 +137,9 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
-    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"}
     return figure.update_layout(
-        margin={"l": 50, "r": 10, "t": 60, "b": 90}, legend=legend, hovermode="closest", dragmode=False
+        margin={"l": 50, "r": 10, "t": 30, "b": 110}, legend=legend, hovermode="closest", dragmode=False
     )
 
 
