@@ -75,7 +75,7 @@ def release(count: int) -> Work:
             path = Path(folder) / "attn.pkl"
             _extract(encoder, tokens, segments, path)
             with path.open("rb") as stream:
-                documents = pickle.load(stream)  # noqa: S301  what is measured against; written just above
+                documents = pickle.load(stream)
             return _notebook(documents)
 
     return work
