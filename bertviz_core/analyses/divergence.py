@@ -53,7 +53,7 @@ def torch_sums(maps: Tensor) -> Tensor:
     import torch
 
     heads, positions = maps.shape
-    buffer = CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
+    buffer = _buffer(maps)
     tile = max(1, min(TILE, buffer // (heads * CHUNK)))
     chunks = min(max(1, buffer // (tile * heads * CHUNK)), -(-positions // CHUNK))
     space = maps.new_empty(2, tile * heads * chunks * CHUNK)
@@ -69,6 +69,10 @@ def torch_sums(maps: Tensor) -> Tensor:
     return sums.triu()
 
 
+def _buffer(maps: Tensor) -> int:
+    return CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
+
+
 def _chunk_sums(values: Tensor) -> Tensor:
     """Sums over the last axis: float32 within a CHUNK, float64 across."""
     whole = values.shape[-1] // CHUNK
@@ -81,11 +85,11 @@ def _redo_close(maps: Tensor, found: Tensor, limit: float) -> None:
     close = (found < limit).triu(1)
     for head in close.any(1).nonzero().flatten().tolist():
         others = close[head].nonzero().flatten()
-        step = max(1, CPU_BUFFER // len(others))
+        step = max(1, _buffer(maps) // len(others))
         found[head, others] = 0.0
         for part in maps.split(step, 1):
             p, q = part[head], part[others]
             s = p + q
             d = ((p - q) / s).clamp_(-NEAREST_ONE, NEAREST_ONE)
             terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
-            found[head, others] += terms.sum(-1).double() / 4
+            found[head, others] += _chunk_sums(terms) / 4

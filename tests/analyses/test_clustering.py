@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,10 +20,13 @@ from bertviz_core.analyses.clustering import Clustering, DivergenceSums, measure
 from bertviz_core.engine.requests import Request, compute
 from bertviz_core.heads import Head
 from bertviz_core.models.attention import LayerAttention, forward
+from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded, collate
+from bertviz_core.models.loading import load
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import reference_clustering as reference
+from tests.families import FAMILIES, save
 
 SHORT = Settings(max_length=24)
 LAYERS, HEADS = 2, 3
@@ -200,6 +204,16 @@ def test_a_model_from_text_to_divergence(tiny, source, result: Clustering) -> No
     sums, tokens = reference.sums(maps_of(tiny, source(TEXT), SHORT))
     assert result.tokens == tokens == result.provenance["tokens"]
     assert np.abs(result.divergence - sums / tokens).max() < 1e-6
+
+
+@pytest.mark.parametrize("family", ["gpt2", "modernbert", "xlnet"])
+def test_other_families(family: str, source, tmp_path: Path) -> None:
+    """Causal maps, local attention, and maps that come the ordinary way."""
+    model = load(find(str(save(FAMILIES[family], tmp_path))), "cpu")
+    found = compute(Request("clustering", model.checkpoint, source(TEXT), SHORT), None, model=model)
+    sums, tokens = reference.sums(maps_of(model, source(TEXT), SHORT))
+    assert np.abs(found.divergence - sums / tokens).max() < 1e-6
+    assert found.divergence.max() > 0.01
 
 
 def test_a_model_as_in_the_paper(tiny, source) -> None:
