@@ -13,7 +13,7 @@ from bertviz_core import exports
 from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
-from pages.shared import boxes, catalogue, job_panel, services
+from pages.shared import boxes, catalogue, head_panel, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
 
@@ -25,6 +25,8 @@ def header(name: str, selection: Selection) -> None:
     right.caption(entry.section, text_alignment="right")
     mode = "as in the paper" if selection.settings.paper else "corrected"
     st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
+    if entry.panel:
+        head_panel.folded(name, selection)
 
 
 def result_or_stop(request: Request, selection: Selection) -> Any:

@@ -44,3 +44,15 @@ def analyse(request: Request) -> Job:
     """Queue the computation, or join the one that runs."""
     title = request.analysis.replace("_", " ").capitalize()
     return jobs().submit(request.key(), title, lambda progress: requests.compute(request, store(), progress=progress))
+
+
+def analyse_all(wanted: list[Request]) -> Job:
+    """Queue all of it as one job, or join the one that runs."""
+    return jobs().submit(
+        all_key(wanted), "Everything", lambda progress: requests.compute_all(wanted, store(), progress=progress)
+    )
+
+
+def all_key(wanted: list[Request]) -> str:
+    """The key of the job that computes all of these."""
+    return "all/" + "/".join(request.key() for request in wanted)
