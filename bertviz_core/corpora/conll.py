@@ -12,7 +12,9 @@ from bertviz_core.corpora.trees import BrokenSentence, Sentence, check_tree
 
 Line = tuple[int, str]  # its number in the file, its text
 COLUMNS = len(DEFAULT_FIELDS)
-UNIVERSAL_TAGS = frozenset("ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split())
+UNIVERSAL_TAGS = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
 # Of the columns only id and head need more than their text.
 PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
 

@@ -121,5 +121,3 @@ def _nothing(source: Source, name: str, number: int, first: BrokenSentence | Non
         where=f"{source.name}, line {first.line}",
         hint="Mend the file and give it again.",
     )
-
-

@@ -60,7 +60,7 @@ class Sentences:
                 continue
             for reason, entry in noted.reasons.items():
                 self.left_out.add(reason, sentence.where, entry["count"])
-            pieces = np.bincount(encoded.words[encoded.words >= 0])
+            pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             self.words, self.split_words = self.words + len(pieces), self.split_words + int((pieces > 1).sum())
             yield EncodedSentence(
                 encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence
