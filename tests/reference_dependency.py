@@ -52,8 +52,6 @@ def score(sentences, guesses, possessives=()):
             marked = place + 1 < len(words) and words[place + 1].lower() in possessives
             if relation == "poss" and marked and guessed[place] != len(words):
                 right = guessed[place + 1] == governor
-            if governor == 0 and guessed[place] == place + 1:
-                right = False
             for name in {"all", relation} | (set() if relation.split(":")[0] == "punct" else {"UAS"}):
                 entry = counts.setdefault(name, [0, 0])
                 entry[0] += right
