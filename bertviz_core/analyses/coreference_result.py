@@ -68,8 +68,10 @@ class CoreferenceHeads(Result):
 
     def heldout(self, picked_on: str = "all", candidates: str | None = None) -> np.ndarray:
         """(type,) accuracy of the head that is best on `picked_on` in the other half of the documents, both halves
-        pooled."""
+        pooled; NaN where a half has no item of that type."""
         typed = self._typed(candidates)  # (direction, type, layer, head, fold)
+        if not by_type(self.total)[TYPE_ROWS.index(picked_on)].all():
+            return np.full(len(TYPE_ROWS), np.nan)
         right = np.zeros(len(TYPE_ROWS))
         for fold in range(FOLDS):
             choice = self._best_of(typed[:, TYPE_ROWS.index(picked_on), :, :, 1 - fold])

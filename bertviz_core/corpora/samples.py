@@ -16,3 +16,8 @@ def sample(name: str) -> Source:
     """The sample called `name`; raises KeyError for another name."""
     source = from_path(FOLDER / TEXT_SAMPLES[name])
     return Source(name, source.digest, source.size, source.opener)
+
+
+def find_source(name: str) -> Source:
+    """A sample by its name, else a file; raises InputError when there is neither."""
+    return sample(name) if name in TEXT_SAMPLES and not Path(name).exists() else from_path(name)

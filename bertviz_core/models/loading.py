@@ -43,22 +43,30 @@ class AttentionModel:
 def load(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
     """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails."""
     import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    device = choose_device(device)
+    tokens = load_tokens(checkpoint)
+    options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
+    try:
+        encoder, observable = _load_observable(AutoModel, checkpoint, options)
+    except Exception as error:  # any of the many ways in which files can be wrong
+        raise _cannot_load(checkpoint, error) from error
+    return prepare(encoder, tokens, checkpoint, device, observable=observable)
+
+
+def load_tokens(checkpoint: Checkpoint) -> Tokens:
+    """The tokenizer alone, for work that runs no model."""
+    from transformers import AutoTokenizer
     from transformers.utils import logging
 
     logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    device = choose_device(device)
-    options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True)
-        encoder, observable = _load_observable(AutoModel, checkpoint, options)
+        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True))
     except Exception as error:  # any of the many ways in which files can be wrong
-        raise ModelError(
-            f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
-            hint="It must be an encoder that transformers knows, saved with save_pretrained.",
-        ) from error
-    return prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable)
+        raise _cannot_load(checkpoint, error) from error
 
 
 def prepare(
@@ -116,3 +124,10 @@ def _try(model: AttentionModel) -> list[Any]:
         model.observable = False
         model.encoder.set_attn_implementation("eager")
         return list(model.encoder(**batch.inputs(model), output_attentions=True).attentions or [])
+
+
+def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
+    return ModelError(
+        f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
+        hint="It must be an encoder that transformers knows, saved with save_pretrained.",
+    )

@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Segments:
     settings: Settings
     left_out: LeftOut = field(default_factory=LeftOut)
     documents: int = 0
+    other: dict[int, dict[str, Any]] = field(default_factory=dict)  # the user's own fields, by example number
 
     unit: ClassVar[str] = "segments"
 
@@ -112,6 +113,7 @@ class Segments:
             if len(example) > self.settings.max_length:
                 self.left_out.add(f"an example of more than {self.settings.max_length} tokens (left out)", where)
             else:
+                self.other[record.number] = record.other
                 yield example
 
     def _from_string(self, record: Record, where: str) -> Encoded:

@@ -1,0 +1,150 @@
+"""The command line: one command for each analysis, from the same store and with the same numbers as the pages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bertviz_core import exports
+from bertviz_core.console import Console, with_console
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import BertvizError, SettingsError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+
+@app.command("surface-patterns")
+@with_console
+def surface_patterns(console: Console) -> None:
+    """Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2)."""
+    console.analyse("surface_patterns")
+
+
+@app.command("entropy")
+@with_console
+def entropy(console: Console) -> None:
+    """Entropy of every head's attention, in nats (section 3.3; Figure 4)."""
+    console.analyse("entropy")
+
+
+@app.command("segments")
+@with_console
+def segments(console: Console) -> None:
+    """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
+    made = _segments(console)
+    records = [{"tokens": made.tokens.names(e.ids), "where": e.where} for e in made]
+    _say_left_out(console, made)
+    _write_json(console, records)
+
+
+@app.command("extract")
+@with_console
+def extract(
+    console: Console,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Maps between words, not wordpieces.")] = False,
+) -> None:
+    """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
+    from bertviz_core.engine.extract import extract as write_maps
+    from bertviz_core.models.loading import load
+
+    paths = console.out or []
+    if len(paths) != 1:
+        raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
+    exports.check_suffix(paths[0], (".safetensors",))
+    made = _segments(console)
+    if word_level:
+        _require_words(made)
+    model = load(console.checkpoint(), console.device, console.dtype)
+    metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
+    level = console.mode if word_level else None
+    write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
+    described = [_describe(made, example) for example in made]
+    exports.write_bytes(paths[0].with_suffix(".json"), json.dumps(described, ensure_ascii=False, indent=1).encode())
+    _say_left_out(console, made)
+
+
+store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
+app.add_typer(store_app, name="store")
+Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the store.")]
+
+
+@store_app.command("size")
+def store_size(store: Folder = None) -> None:
+    """Bytes on disk, and where."""
+    held = Store(store)
+    print(f"{held.size():,} bytes in {held.folder}")
+
+
+@store_app.command("list")
+def store_list(store: Folder = None) -> None:
+    """Every entry: kind, key, bytes."""
+    for entry in Store(store).entries():
+        print(f"{entry.kind}\t{entry.key}\t{entry.size}")
+
+
+@store_app.command("clear")
+def store_clear(store: Folder = None) -> None:
+    """Forget all results and uploads."""
+    print(f"{Store(store).clear():,} entries cleared")
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one message on standard error and exit code 2, never a traceback."""
+    import click
+
+    try:
+        code = app(standalone_mode=False)
+    except BertvizError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 2
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        print("stopped; nothing was stored", file=sys.stderr)
+        code = 130
+    sys.exit(code)
+
+
+def _segments(console: Console) -> Any:
+    from bertviz_core.models.loading import load_tokens
+    from bertviz_core.models.segments import Segments
+
+    checkpoint = console.checkpoint()
+    console.settings().check(checkpoint)
+    return Segments(console.source(), load_tokens(checkpoint), console.settings())
+
+
+def _require_words(made: Any) -> None:
+    without = next((example for example in made if example.words is None), None)
+    if without is not None:
+        raise SettingsError(
+            "--word-level needs inputs that are given as `words`.",
+            where=without.where,
+            hint='Give JSON objects with "words", or leave --word-level out.',
+        )
+
+
+def _describe(made: Any, example: Any) -> dict[str, Any]:
+    """What stands beside the maps: the entry's name, its tokens, and the user's own fields."""
+    record = made.other.get(example.number, {})
+    return record | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
+
+
+def _say_left_out(console: Console, made: Any) -> None:
+    for entry in made.left_out.to_json():
+        console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
+
+
+def _write_json(console: Console, value: Any) -> None:
+    data = json.dumps(value, ensure_ascii=False, indent=1).encode()
+    for path in console.out or []:
+        exports.check_suffix(path, (".json",))
+        exports.write_bytes(path, data)
+    if not console.out:
+        sys.stdout.buffer.write(data + b"\n")

@@ -1,0 +1,94 @@
+"""Attention maps to a file, example by example (the release's extract_attention), as safetensors, never pickled.
+
+The file's header needs only the lengths, so maps go straight from the model to their place in the file: nothing in
+memory grows with the corpus.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from bertviz_core.engine.progress import Progress
+from bertviz_core.models.attention import forward
+from bertviz_core.models.encoding import Encoded, buckets, collate
+
+if TYPE_CHECKING:
+    from bertviz_core.models.loading import AttentionModel
+
+
+def extract(
+    model: AttentionModel,
+    examples: Iterable[Encoded],
+    path: Path,
+    progress: Progress,
+    batch_tokens: int | None = None,
+    metadata: dict[str, str] | None = None,
+    word_level: str | None = None,
+) -> None:
+    """Write one float32 entry for each example, named by its number, axes (layer, head, query, key).
+
+    word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their own:
+    to a split word the sum over its pieces, from it the mean (the first piece in mode "paper"; methods, 5).
+    """
+    sizes = {example.number: int(_units(example, word_level)[-1]) + 1 for example in examples}
+    progress.start("Extracting attention", len(sizes), "examples")
+    shapes = {number: [model.layers, model.heads, size, size] for number, size in sizes.items()}
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("wb") as stream:
+        offsets = _write_header(stream, shapes, metadata or {})
+        for group in buckets(examples, batch_tokens or model.batch_tokens):
+            _write_group(stream, model, group, offsets, word_level)
+            progress.advance(len(group))
+    partial.replace(path)
+
+
+def _write_header(stream: BinaryIO, shapes: dict[int, list[int]], metadata: dict[str, str]) -> dict[int, int]:
+    """Write the safetensors header; returns where each example's data begins in the file."""
+    header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
+    begins, end = {}, 0
+    for number, shape in shapes.items():
+        begins[number], end = end, end + 4 * int(np.prod(shape, dtype=np.int64))
+        header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
+    data = json.dumps(header).encode()
+    data += b" " * (-len(data) % 8)  # the format wants the data aligned
+    stream.write(len(data).to_bytes(8, "little") + data)
+    start = stream.tell()
+    stream.truncate(start + end)
+    return {number: start + begin for number, begin in begins.items()}
+
+
+def _write_group(
+    stream: BinaryIO, model: AttentionModel, group: list[Encoded], offsets: dict[int, int], word_level: str | None
+) -> None:
+    def observe(attention: Any) -> None:
+        maps = attention.weights.cpu().numpy()
+        for row, example in enumerate(group):
+            layer = maps[row, :, : len(example), : len(example)]
+            if word_level:
+                layer = _to_words(layer, _units(example, word_level), first=word_level == "paper")
+            stream.seek(offsets[example.number] + attention.layer * layer.size * 4)
+            stream.write(np.ascontiguousarray(layer, dtype=np.float32).tobytes())
+
+    forward(model, collate(group, model.tokens, model.device), observe)
+
+
+def _units(example: Encoded, word_level: str | None) -> np.ndarray:
+    """(token,) the output row of each token: itself, or its word, a special token being a word of its own."""
+    if not word_level or example.words is None:
+        return np.arange(len(example))
+    new = np.diff(example.words, prepend=-2) != 0
+    return np.cumsum(new | (example.words < 0)) - 1
+
+
+def _to_words(maps: np.ndarray, units: np.ndarray, first: bool) -> np.ndarray:
+    """(head, query, key) of tokens to (head, query, key) of words."""
+    member = (np.arange(units[-1] + 1)[:, None] == units).astype(np.float32)  # (word, token)
+    source = member / member.sum(1, keepdims=True)
+    if first:
+        source = np.eye(len(units), dtype=np.float32)[member.argmax(1)]
+    return np.asarray(source @ maps @ member.T)

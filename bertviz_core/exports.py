@@ -1,0 +1,97 @@
+"""A result as a file: JSON, CSV, HTML figure or safetensors; downloads and the command line give the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bertviz_core import figures
+from bertviz_core.analyses.results import Result
+from bertviz_core.errors import SettingsError
+
+SUFFIXES = (".json", ".csv", ".html", ".safetensors")
+
+
+def to_json(result: Result) -> bytes:
+    """{"analysis", "provenance", "arrays", "table"}; what is absent is null or missing, never 0."""
+    table = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
+    whole = {
+        "analysis": result.analysis,
+        "provenance": result.provenance,
+        "arrays": result.arrays(),
+        "table": table,
+    }
+    return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
+
+
+def to_csv(result: Result) -> bytes:
+    """The tidy table; the last columns say, in every row, what it was computed from."""
+    frame = result.to_frame()
+    for name, value in origin(result.provenance).items():
+        frame[name] = value
+    return frame.to_csv(index=False).encode()
+
+
+def to_table(result: Result) -> str:
+    """For a terminal: the table, then what it was computed from and what was left out."""
+    provenance = result.provenance
+    lines = [result.to_frame().to_string(index=False, float_format=lambda value: f"{value:.3f}", na_rep="-"), ""]
+    lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
+    lines += [f"left out or changed: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
+    return "\n".join(lines)
+
+
+def to_html(result: Result) -> bytes:
+    """The figure as one page that needs no network."""
+    figure = figures.paper_figure(result)
+    figure.update_layout(title=result.analysis.replace("_", " ").capitalize(), template="plotly_white")
+    origin_lines = "".join(f"<li>{_escape(k)}: {_escape(str(v))}</li>" for k, v in origin(result.provenance).items())
+    page = figure.to_html(include_plotlyjs=True, full_html=True)
+    return page.replace("</body>", f"<ul>{origin_lines}</ul></body>").encode()
+
+
+def write(result: Result, path: Path) -> None:
+    """Write by suffix; raises SettingsError for a suffix that is not in SUFFIXES."""
+    writers: dict[str, Any] = {".json": to_json, ".csv": to_csv, ".html": to_html, ".safetensors": Result.to_bytes}
+    write_bytes(path, writers[check_suffix(path)](result))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Raises SettingsError where the file cannot be written."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
+
+
+def check_suffix(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
+    """The suffix in lower case; raises SettingsError, ahead of any work, for one that cannot be written."""
+    if path.suffix.lower() not in allowed:
+        raise SettingsError(
+            f"{path.name!r} cannot be written: its ending is not one of {', '.join(allowed)}.",
+            hint="Choose one of these endings.",
+        )
+    return path.suffix.lower()
+
+
+def origin(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Provenance in a few flat fields, for tables and captions."""
+    settings = provenance["settings"]
+    return {
+        "model": provenance["model"]["name"],
+        "model_fingerprint": provenance["model"]["fingerprint"][:16],
+        "corpus": provenance["corpus"]["name"],
+        "corpus_digest": provenance["corpus"]["digest"][:16],
+        "mode": settings["mode"],
+        "max_length": settings["max_length"],
+        "limit": settings["limit"],
+        "seed": settings["seed"],
+        "dtype": settings["dtype"],
+        "bertviz_core": provenance["versions"]["bertviz_core"],
+        "citation": provenance["citation"],
+    }
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

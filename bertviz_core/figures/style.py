@@ -1,0 +1,187 @@
+"""What colours and shapes mean, on every page; and the figures that several analyses share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.heads import Head
+
+# A behaviour's colour and marker: the marker tells it without the colour.
+COLOURS = {
+    "current": ("#8c8c8c", "circle-open"),
+    "previous": ("#2f7fd1", "triangle-left"),
+    "next": ("#e03131", "triangle-right"),
+    "to_cls": ("#9c36b5", "diamond"),
+    "to_sep": ("#2b9348", "circle"),
+    "to_punct": ("#0c9aa8", "square"),
+    "to_other": ("#8c8c8c", "circle-open"),
+    "sep_to_sep": ("#2b9348", "circle"),
+    "other_to_sep": ("#e8890c", "diamond-open"),
+    "entropy": ("#e8890c", "triangle-up"),
+    "from_cls": ("#9c36b5", "diamond"),
+}
+NAMES = {
+    "current": "the token itself",
+    "previous": "the previous token",
+    "next": "the next token",
+    "to_cls": "[CLS]",
+    "to_sep": "[SEP]",
+    "to_punct": ". or ,",
+    "to_other": "other tokens",
+    "sep_to_sep": "[SEP] to [SEP]",
+    "other_to_sep": "other tokens to [SEP]",
+    "entropy": "all tokens",
+    "from_cls": "[CLS] alone",
+    "max_weight": "largest weight of a row",
+}
+# Alpha instead of a light end: low values fade into the page, light or dark.
+SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
+RING = "#e03131"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One quantity of every head: (layer, head) `values`, drawn as dots with a line through the layer means."""
+
+    key: str
+    values: np.ndarray
+    name: str = ""
+
+
+def label(layer: int, head: int, base: int = 1) -> str:
+    return Head(layer, head).label(base)
+
+
+def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: Head | None, base: int = 1) -> None:
+    """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
+    for place, one in enumerate(series):
+        colour, symbol = COLOURS[one.key]
+        name = one.name or NAMES[one.key]
+        shift = 0.16 * (place - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
+        dots = _dots(one.values, shift, name, base)
+        figure.add_scatter(
+            **dots,
+            mode="markers",
+            name=name,
+            legendgroup=f"{row}-{one.key}",
+            legend=f"legend{row if row > 1 else ''}",
+            marker={"color": colour, "symbol": symbol, "size": 8, "opacity": 0.6},
+            row=row,
+            col=1,
+        )
+        layers = np.arange(1, len(one.values) + 1)
+        figure.add_scatter(
+            x=layers,
+            y=np.nanmean(one.values, axis=1),
+            mode="lines",
+            line={"color": colour, "width": 2},
+            legendgroup=f"{row}-{one.key}",
+            showlegend=False,
+            hovertemplate=f"layer %{{x}}: mean %{{y:.2f}}<extra>{name}</extra>",
+            row=row,
+            col=1,
+        )
+        if chosen is not None:
+            figure.add_scatter(
+                x=[chosen.layer + 1 + shift],
+                y=[one.values[chosen.layer, chosen.head]],
+                mode="markers",
+                marker={"symbol": "circle-open", "size": 15, "color": RING, "line": {"width": 2}},
+                hoverinfo="skip",
+                showlegend=False,
+                row=row,
+                col=1,
+            )
+
+
+def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
+    """x, y and hover of a dot for each head."""
+    layer, head = np.divmod(np.arange(values.size), values.shape[1])
+    ranks = values.size - np.argsort(np.argsort(values, axis=None))
+    labels = [label(i, j, base) for i, j in zip(layer, head, strict=True)]
+    keys = [label(i, j) for i, j in zip(layer, head, strict=True)]
+    return {
+        "x": layer + 1 + shift,
+        "y": values.reshape(-1),
+        "customdata": np.stack([keys, labels, ranks.astype(str)], axis=1),
+        "hovertemplate": f"%{{customdata[1]}}: %{{y:.3f}} {name}; "
+        f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
+    }
+
+
+def head_map(
+    values: np.ndarray,
+    name: str,
+    *,
+    chosen: Head | None = None,
+    base: int = 1,
+    limits: tuple[float, float] = (0.0, 1.0),
+    unit: str = "",
+) -> go.Figure:
+    """The map of heads: squares, layers from left to right, heads from top to bottom, the chosen one ringed.
+
+    A scatter, not a heatmap: clicks on heatmaps reach no one. `customdata[0]` is the label counted from 1.
+    """
+    dots = _dots(values, 0.0, name, base)
+    layers, heads = values.shape
+    y = np.tile(np.arange(1, heads + 1), layers)
+    ring = [0 if chosen is None or key != chosen.label() else 3 for key in dots["customdata"][:, 0]]
+    figure = go.Figure(
+        go.Scatter(
+            x=dots["x"],
+            y=y,
+            mode="markers",
+            customdata=np.column_stack([dots["customdata"], [f"{v:.3f}" for v in values.reshape(-1)]]),
+            hovertemplate=f"%{{customdata[1]}}: %{{customdata[3]}} {name}; "
+            f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
+            marker={
+                "symbol": "square",
+                "size": square_size(layers, heads),
+                "color": values.reshape(-1),
+                "colorscale": SEQUENTIAL,
+                "cmin": limits[0],
+                "cmax": limits[1],
+                "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0},
+                "line": {"color": RING, "width": ring},
+                "opacity": 1,
+            },
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+        )
+    )
+    return map_axes(figure, layers, heads, base)
+
+
+def square_size(layers: int, heads: int) -> int:
+    """Pixels: squares that nearly touch in a map about 360 pixels wide."""
+    return max(6, min(34, int(310 / max(layers, heads))))
+
+
+def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Figure:
+    """Layers 1..L from left to right, heads 1..H from top to bottom, no grid."""
+    for axis, count, title in (("xaxis", layers, "layer"), ("yaxis", heads, "head")):
+        ticks = list(range(1, count + 1))
+        figure.layout[axis].update(
+            title=title,
+            tickvals=ticks,
+            ticktext=[str(t - 1 + base) for t in ticks],
+            range=[0.4, count + 0.6] if axis == "xaxis" else [count + 0.6, 0.4],
+            showgrid=False,
+            zeroline=False,
+            fixedrange=True,
+        )
+    figure.update_layout(height=420, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False, showlegend=False)
+    return figure
+
+
+def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None:
+    """The x axis of figures by layer: whole layers, named under the last panel."""
+    ticks = list(range(1, layers + 1))
+    figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
+    figure.update_xaxes(title="layer", row=rows, col=1)
+    figure.update_layout(margin={"l": 60, "r": 10, "t": 40, "b": 45}, hovermode="closest", dragmode=False)

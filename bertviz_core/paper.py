@@ -1,0 +1,23 @@
+"""Every number that the paper printed and the project shows beside a run's own, with its table or figure.
+
+Layer means of Figures 2 and 4 are read off the release's stored figures (+-0.02 shares, +-0.1 nats). The paper calls
+its uncased model "similar", so its figures may be the cased model's.
+"""
+
+from __future__ import annotations
+
+TITLE = "What Does BERT Look At? An Analysis of BERT's Attention"
+READ_OFF = "BERT-base; read off the release's figures, perhaps of the cased model"
+
+# Figure 2: mean over heads of the share of attention, layer by layer.
+LAYER_MEANS = {
+    "to_sep": (0.02, 0.05, 0.08, 0.21, 0.49, 0.55, 0.54, 0.57, 0.57, 0.48, 0.06, 0.07),
+    "sep_to_sep": (0.15, 0.14, 0.11, 0.48, 0.91, 0.91, 0.89, 0.91, 0.87, 0.36, 0.06, 0.10),
+    "to_cls": (0.05, 0.26, 0.24, 0.15, 0.02, 0.01, 0.01, 0.01, 0.01, 0.01, 0.03, 0.01),
+    "to_punct": (0.07, 0.11, 0.09, 0.09, 0.05, 0.05, 0.05, 0.05, 0.06, 0.08, 0.51, 0.58),
+    # Figure 4, nats.
+    "entropy": (3.6, 2.9, 2.6, 2.7, 2.4, 1.9, 1.9, 1.8, 2.2, 2.5, 2.8, 2.8),
+    "from_cls": (3.7, 3.5, 2.1, 2.7, 2.5, 2.7, 2.1, 2.1, 2.2, 2.8, 3.5, 3.9),
+}
+HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
+FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
