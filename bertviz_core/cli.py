@@ -95,20 +95,11 @@ def store_clear(store: Folder = None) -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error and exit code 2, never a traceback."""
-    import click
-
     try:
-        code = app(standalone_mode=False)
+        app(prog_name="python -m bertviz_core")
     except BertvizError as error:
         print(f"error: {error}", file=sys.stderr)
-        code = 2
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
-        print("stopped; nothing was stored", file=sys.stderr)
-        code = 130
-    sys.exit(code)
+        sys.exit(2)
 
 
 def _segments(console: Console) -> Any:

@@ -36,7 +36,9 @@ def to_csv(result: Result) -> bytes:
 def to_table(result: Result) -> str:
     """For a terminal: the table, then what it was computed from and what was left out."""
     provenance = result.provenance
-    lines = [result.to_frame().to_string(index=False, float_format=lambda value: f"{value:.3f}", na_rep="-"), ""]
+    frame = result.to_frame()
+    frame = frame[[name for name in frame.columns if not name.endswith("_interval")]]
+    lines = [frame.to_string(index=False, float_format=lambda value: f"{value:.3f}", na_rep="-"), ""]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"left out or changed: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
     return "\n".join(lines)

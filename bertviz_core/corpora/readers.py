@@ -24,3 +24,10 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     if head.lower().startswith(("<!doctype html", "<html")):
         raise InputError("This is an HTML page, not text.", where=source.name, hint="Save its text as .txt.")
     return TextCorpus(source)
+
+
+def check_text(source: Source) -> None:
+    """Read a text or JSON source to its end, so that what nobody can read is refused before it is kept."""
+    corpus = read_text(source)
+    for _ in corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records():
+        pass

@@ -8,16 +8,18 @@ from bertviz_core.corpora.source import Source, from_path
 
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 
-# name shown and used in permalinks and on the command line -> file
-TEXT_SAMPLES = {"encyclopedia": "encyclopedia.txt"}
+# kind of corpus -> {name shown, used in permalinks and on the command line -> file}
+SAMPLES: dict[str, dict[str, str]] = {"text": {"encyclopedia": "encyclopedia.txt"}, "treebank": {}, "coreference": {}}
 
 
 def sample(name: str) -> Source:
     """The sample called `name`; raises KeyError for another name."""
-    source = from_path(FOLDER / TEXT_SAMPLES[name])
+    files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}
+    source = from_path(FOLDER / files[name])
     return Source(name, source.digest, source.size, source.opener)
 
 
 def find_source(name: str) -> Source:
     """A sample by its name, else a file; raises InputError when there is neither."""
-    return sample(name) if name in TEXT_SAMPLES and not Path(name).exists() else from_path(name)
+    known = any(name in kind for kind in SAMPLES.values())
+    return sample(name) if known and not Path(name).exists() else from_path(name)

@@ -23,10 +23,11 @@ def paper_figure(result: Entropy, chosen: Head | None = None, base: int = 1) -> 
             y=result.uniform,
             line={"dash": "dash", "color": "#8c8c8c", "width": 1},
             annotation={"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12},
-            annotation_position="bottom left",
+            annotation_position="top right",
             row=row,
             col=1,
         )
-    figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.08])
+    figure.update_annotations(selector={"yref": "paper"}, x=0, xanchor="left", font_size=14)
+    figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
     layer_axes(figure, result["entropy"].shape[0], len(keys), base)
     return figure.update_layout(height=330 * len(keys), showlegend=False)

@@ -42,6 +42,7 @@ NAMES = {
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
 RING = "#e03131"
+COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0, "yanchor": "bottom"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +142,12 @@ def head_map(
             f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
             marker={
                 "symbol": "square",
-                "size": square_size(layers, heads),
+                "size": square_size(layers),
                 "color": values.reshape(-1),
                 "colorscale": SEQUENTIAL,
                 "cmin": limits[0],
                 "cmax": limits[1],
-                "colorbar": {"title": {"text": unit, "side": "right"}, "thickness": 10, "outlinewidth": 0},
+                "colorbar": COLORBAR | {"title": {"text": unit, "side": "bottom"}},
                 "line": {"color": RING, "width": ring},
                 "opacity": 1,
             },
@@ -157,9 +158,9 @@ def head_map(
     return map_axes(figure, layers, heads, base)
 
 
-def square_size(layers: int, heads: int) -> int:
-    """Pixels: squares that nearly touch in a map about 360 pixels wide."""
-    return max(6, min(34, int(310 / max(layers, heads))))
+def square_size(layers: int) -> int:
+    """Pixels: squares that nearly touch in a map about 300 pixels wide."""
+    return max(6, min(34, 240 // layers))
 
 
 def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Figure:
@@ -175,8 +176,19 @@ def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Fi
             zeroline=False,
             fixedrange=True,
         )
-    figure.update_layout(height=420, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False, showlegend=False)
+    height = int(heads * square_size(layers) * 1.1) + 140
+    figure.update_layout(height=height, margin={"l": 50, "r": 10, "t": 10, "b": 90}, dragmode=False, showlegend=False)
     return figure
+
+
+def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
+    """A title and, under it, a legend of its own above every panel."""
+    height = (1 - gap * (rows - 1)) / rows
+    for row in range(rows):
+        top = 1 - row * (height + gap)
+        place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
+        figure.update_layout({f"legend{row + 1 if row else ''}": place})
+    figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
 
 
 def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None:
@@ -184,4 +196,4 @@ def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None
     ticks = list(range(1, layers + 1))
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
     figure.update_xaxes(title="layer", row=rows, col=1)
-    figure.update_layout(margin={"l": 60, "r": 10, "t": 40, "b": 45}, hovermode="closest", dragmode=False)
+    figure.update_layout(margin={"l": 60, "r": 10, "t": 60, "b": 45}, hovermode="closest", dragmode=False)

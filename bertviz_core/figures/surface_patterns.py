@@ -6,9 +6,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.surface_patterns import SurfacePatterns
-from bertviz_core.figures.style import Series, by_layer, layer_axes
+from bertviz_core.figures.style import Series, by_layer, layer_axes, stack_legends
 from bertviz_core.heads import Head
 
+GAP = 0.13  # between panels, as a share of the figure
 PANELS = (
     ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct")),
     ("Attention to [SEP], by where it comes from", ("sep_to_sep", "other_to_sep")),
@@ -20,15 +21,11 @@ def paper_figure(result: SurfacePatterns, chosen: Head | None = None, base: int 
     """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out."""
     panels = [(title, [key for key in keys if key in result.present]) for title, keys in PANELS]
     panels = [(title, keys) for title, keys in panels if keys]
-    figure = make_subplots(
-        len(panels), 1, shared_xaxes=True, vertical_spacing=0.09, subplot_titles=[title for title, _ in panels]
-    )
+    titles = [title for title, _ in panels]
+    figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
         by_layer(figure, [Series(key, result[key]) for key in keys], row, chosen=chosen, base=base)
-        top = 1 - (row - 1) * (1 + 0.09) / len(panels)
-        legend = {"x": 1, "xanchor": "right", "y": top, "yanchor": "bottom", "orientation": "h"}
-        figure.update_layout({f"legend{row if row > 1 else ''}": legend})
+    stack_legends(figure, len(panels), GAP)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
-    figure.update_annotations(x=0, xanchor="left", font_size=14)
     layer_axes(figure, result["current"].shape[0], len(panels), base)
-    return figure.update_layout(height=250 * len(panels))
+    return figure.update_layout(height=290 * len(panels))

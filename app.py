@@ -1,0 +1,19 @@
+"""The frame: page configuration, navigation, the sidebar's choices, and the current page."""
+
+import bertviz_core  # noqa: F401  (first: it sets what torch must find in the environment)
+
+import streamlit as st  # isort: skip
+
+from bertviz_core.errors import BertvizError
+from pages.shared import boxes, catalogue, sidebar
+
+st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
+
+page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
+try:
+    sidebar.choose(catalogue.entry(page.url_path))
+    page.run()
+except BertvizError as error:
+    boxes.error(error)
+finally:
+    sidebar.forget()

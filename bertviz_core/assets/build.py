@@ -1,0 +1,53 @@
+"""Compute the results that ship: every analysis of the samples on the demo model, in both modes.
+
+    python -m bertviz_core.assets.build
+
+Run it after a change of the demo model, a sample or an analysis; results that no request asks for any more are removed.
+"""
+
+from __future__ import annotations
+
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.requests import Request, compute
+from bertviz_core.engine.store import SHIPPED
+from bertviz_core.models.checkpoint import DEMO, find
+from bertviz_core.settings import MODES, Settings
+
+
+class Folder:
+    """The part of Store that `compute` writes through, onto the shipped folder."""
+
+    def __init__(self) -> None:
+        self.written: set[str] = set()
+
+    def put(self, key: str, data: bytes) -> None:
+        (SHIPPED / f"{key}.safetensors").write_bytes(data)
+        self.written.add(f"{key}.safetensors")
+
+
+def requests() -> list[Request]:
+    """What the pages ask for when a newcomer opens them."""
+    return [
+        Request(analysis.name, find(DEMO), sample(name), Settings(mode=mode))
+        for analysis in ANALYSES.values()
+        for name in SAMPLES[analysis.corpus]
+        for mode in MODES
+    ]
+
+
+def main() -> None:
+    SHIPPED.mkdir(exist_ok=True)
+    folder = Folder()
+    for request in requests():
+        if f"{request.key()}.safetensors" not in folder.written:
+            compute(request, folder, progress=Progress())  # type: ignore[arg-type]
+    for path in SHIPPED.glob("*.safetensors"):
+        if path.name not in folder.written:
+            path.unlink()
+    print(f"{len(folder.written)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Entropy: how broadly each head looks (section 3.3; Figure 4)."""
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses.entropy import measure
+from bertviz_core.figures.entropy import paper_figure
+from bertviz_core.figures.style import NAMES, head_map
+from pages.shared import boxes, head_view, page, sidebar
+
+selection = sidebar.current()
+page.header("entropy", selection)
+result = page.result_or_stop(selection.request("entropy"), selection)
+
+QUANTITIES = [name for name in ("entropy", "from_cls", "max_weight") if name in result.present]
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    quantity = st.selectbox(
+        "Quantity of the map", QUANTITIES, format_func=NAMES.get, key="of", bind="query-params", width=280
+    )
+    below = st.slider("Focused heads: at most this share of uniform", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
+focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
+means = result.layer_means("entropy")
+st.markdown(
+    f"**{len(focused)} of {means.size * result['entropy'].shape[1]} heads have at most {below:.0%} of the entropy of "
+    f"uniform attention ({result.uniform:.2f} nats)**: {', '.join(focused[:24]) or 'none'}"
+)
+
+paper_means, paper_cls = paper.LAYER_MEANS["entropy"], paper.LAYER_MEANS["from_cls"]
+entries = [
+    ("Mean entropy, first layer", f"{means[0]:.2f} nats", f"paper: {paper_means[0]:.1f}"),
+    ("Mean entropy, last layer", f"{means[-1]:.2f} nats", f"paper: {paper_means[-1]:.1f}"),
+]
+if "from_cls" in result.present:
+    last = result.layer_means("from_cls")[-1]
+    entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
+broadest = result["max_weight"].flat[result["entropy"].argmax()]
+entries.append(("Broadest head: top weight", f"{broadest:.1%}", "paper: about 10%"))
+page.metrics(entries)
+
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    alt = "Entropy of attention by layer in nats, a dot for each head, for all tokens and for [CLS] alone"
+    page.chart(paper_figure(result, selection.head, selection.base), "entropy-figure", alt)
+with right:
+    unit, top = ("share", 1.0) if quantity == "max_weight" else ("nats", result.uniform)
+    st.markdown(f"**The map of heads**: {'' if quantity == 'max_weight' else 'entropy, '}{NAMES[quantity]}")
+    squares = head_map(result[quantity], unit, chosen=selection.head, base=selection.base, limits=(0.0, top), unit=unit)
+    page.chart(squares, "entropy-map", f"Map of all heads, layer by head, coloured by {NAMES[quantity]}")
+    head_view.numbers(result, selection, quantity)
+
+head_view.examples(result, selection, quantity)
+st.subheader("All heads")
+page.table(result, QUANTITIES, selection, "entropy-table")
+page.downloads(result)
+page.about(
+    r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",
+    "Section 3.3, in nats, 0 log 0 being 0. A value for each segment, then the mean over segments. The dashed line is "
+    "uniform attention, the average of log N. In the mode “as in the paper” attention is smoothed to "
+    f"0.9999 A + 0.0001/N first, as the release does. The paper's numbers: {paper.READ_OFF}.",
+    measure,
+)
+boxes.left_out(result.provenance)
+page.provenance(result)

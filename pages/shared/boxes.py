@@ -1,0 +1,32 @@
+"""Errors and notes, in the project's words; nothing that came from a file is ever read as markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bertviz_core.errors import BertvizError
+
+
+def plain(text: str) -> str:
+    """Text that markdown will show as it is."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in text)
+
+
+def error(problem: BertvizError) -> None:
+    """What happened, where, and what to do."""
+    where = f"**{plain(problem.where)}**  \n" if problem.where else ""
+    st.error(f"{where}{plain(problem.what)}  \n{plain(problem.hint)}", icon=":material/error:")
+
+
+def left_out(provenance: dict[str, Any], unit: str = "segments") -> None:
+    """What the analysis left out or changed, counted, with the first places."""
+    entries = provenance["left_out"]
+    total = sum(entry["count"] for entry in entries)
+    with st.expander(f"What was left out or changed ({total:,})", icon=":material/rule:"):
+        if not entries:
+            st.write(f"Nothing: all {provenance[unit]:,} {unit} of the corpus were analysed whole.")
+        for entry in entries:
+            more = ", …" if entry["count"] > len(entry["where"]) else ""
+            st.markdown(f"**{entry['count']:,}** {plain(entry['reason'])}: {plain(', '.join(entry['where']))}{more}")

@@ -1,0 +1,50 @@
+"""The chosen head: its numbers with intervals and ranks, and the segments in which it is most itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analyses.averages import HeadAverages
+from bertviz_core.figures.style import NAMES
+from bertviz_core.heads import all_heads
+from pages.shared.boxes import plain
+from pages.shared.selection import Selection
+
+
+def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
+    """Labels of the heads whose value is over the threshold, the highest first."""
+    heads = [head for head in all_heads(*values.shape) if values[head.layer, head.head] > threshold]
+    return [head.label(base) for head in sorted(heads, key=lambda head: -values[head.layer, head.head])]
+
+
+def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
+    """The chosen head's value of every quantity, 95% interval and rank; the map's quantity first."""
+    at = (selection.head.layer, selection.head.head)
+    first = [quantity, *(name for name in result.present if name not in (quantity, "uniform"))]
+    rows = [
+        {
+            "quantity": NAMES[name],
+            "value": f"{result[name][at]:.3f} ± {result.interval(name)[at]:.3f}",
+            "rank": f"{result.rank(name)[at]} of {result[name].size}",
+        }
+        for name in first
+    ]
+    st.markdown(f"**Head {selection.label}**")
+    st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
+
+
+@st.fragment
+def examples(result: HeadAverages, selection: Selection, quantity: str) -> None:
+    """The segments in which the chosen head's value is highest."""
+    st.subheader(f"Where head {selection.label} does it most")
+    place = result.quantities.index(quantity)
+    top = result.top[place, selection.head.layer, selection.head.head]
+    values = result.top_values[place, selection.head.layer, selection.head.head]
+    st.caption(f"The {sum(top >= 0)} segments with the highest value of: {NAMES[quantity]}.")
+    for number, value in zip(top, values, strict=True):
+        if number >= 0:
+            text = result.texts[str(number)]
+            tokens = plain(" ".join(text["tokens"]).replace(" ##", ""))
+            where = plain(f"segment {number + 1}, {text['where']}")
+            st.markdown(f"**{value:.3f}** {where}: :gray[{tokens}]")

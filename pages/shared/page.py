@@ -1,0 +1,153 @@
+"""The parts of every page of the paper: header, result or the offer to compute it, metrics, map, table, downloads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from bertviz_core import exports
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.results import Result
+from bertviz_core.engine.jobs import Job
+from bertviz_core.engine.requests import Request
+from pages.shared import boxes, catalogue, services
+from pages.shared.selection import Selection, seconds_to_analyse
+
+
+def header(name: str, selection: Selection) -> None:
+    """Title, the section of the paper, and what this page shows it on."""
+    entry = catalogue.entry(name)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    left.title(entry.title)
+    right.caption(entry.section, text_alignment="right")
+    mode = "as in the paper" if selection.settings.paper else "corrected"
+    st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
+
+
+def result_or_stop(request: Request, selection: Selection) -> Any:
+    """The stored result; or the offer to compute it, the running job, or why it failed, and the page ends there."""
+    result = services.find(request)
+    if result is not None:
+        return result
+    job = next(filter(None, map(services.jobs().get, _shared_keys(request))), None)
+    if job is not None and not job.finished:
+        _running(job)
+    else:
+        if job is not None and job.error is not None:
+            boxes.error(job.error)
+        _offer(request, selection)
+    st.skeleton(height=420)
+    st.stop()
+
+
+def _shared_keys(request: Request) -> list[str]:
+    """Keys of every job that would make this result: analyses of one pass are computed together."""
+    together = ANALYSES[request.analysis].together()
+    return [request.key(), *(request.for_analysis(other.name).key() for other in together)]
+
+
+def _offer(request: Request, selection: Selection) -> None:
+    seconds = seconds_to_analyse(selection)
+    length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
+    st.write(
+        "There is no stored result yet. The analysis runs this model once over the corpus, on this machine; "
+        "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
+    )
+    if st.button(f"Analyse (about {length})", type="primary", icon=":material/play_arrow:"):
+        services.analyse(request)
+        st.rerun()
+
+
+@st.fragment(run_every=0.5)
+def _running(job: Job) -> None:
+    if job.finished:
+        st.rerun()
+    before = services.jobs().waiting_before(job)
+    text = f"Waiting for {before} earlier job{'s' * (before > 1)}" if job.state == "waiting" else str(job.progress)
+    st.progress(job.progress.fraction, text=boxes.plain(text))
+    st.button("Cancel", on_click=job.cancel, icon=":material/stop:")
+
+
+def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
+    """(label, this run, paper) side by side."""
+    for column, (label, here, paper) in zip(st.columns(len(entries)), entries, strict=True):
+        column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True)
+
+
+def chart(figure: go.Figure, key: str, alt: str, *, clickable: bool = True) -> None:
+    """A figure whose clicks choose a head; the camera above it saves SVG."""
+    options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
+    st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
+
+
+def _clicked(key: str) -> None:
+    """A redrawn figure reports an empty selection: only a point counts."""
+    points = st.session_state[key]["selection"]["points"]
+    if points and points[0].get("customdata"):
+        st.session_state["head"] = points[0]["customdata"][0]
+
+
+def table(result: Result, columns: Sequence[str], selection: Selection, key: str) -> None:
+    """All heads, sortable; a click on a row chooses the head."""
+    frame = result.to_frame()[["label", "layer", "head", *columns]]
+    frame["layer"] += selection.base - 1
+    frame["head"] += selection.base - 1
+    shown = frame.drop(columns="label")
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in columns}
+    labels = list(frame["label"])
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        on_select=lambda: _row_clicked(key, labels),
+        selection_mode="single-row",
+        column_config=formats,
+        height=320,
+        alt="A row for each head, with every quantity",
+    )
+
+
+def _row_clicked(key: str, labels: list[str]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        st.session_state["head"] = labels[rows[0]]
+
+
+def downloads(result: Result) -> None:
+    """The same bytes that the command line writes, built on click."""
+    name = f"{result.analysis}-{result.provenance['corpus']['name']}".replace(" ", "_")
+    builders: dict[str, Callable[[Result], bytes]] = {
+        "csv": exports.to_csv,
+        "json": exports.to_json,
+        "html": exports.to_html,
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for suffix, build in builders.items():
+            st.download_button(
+                suffix.upper(),
+                data=lambda build=build: build(result),
+                file_name=f"{name}.{suffix}",
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"download-{suffix}",
+            )
+        st.caption("SVG: the camera above each figure.")
+
+
+def about(formula: str, text: str, function: Callable[..., Any]) -> None:
+    """Formula, section, and the source of the function that computes it."""
+    with st.expander("About this figure", icon=":material/functions:"):
+        st.latex(formula)
+        st.markdown(text)
+        st.code(inspect.getsource(function), language="python")
+
+
+def provenance(result: Result) -> None:
+    """What the numbers were computed from and with, and how to cite the paper."""
+    with st.expander("Where these numbers come from", icon=":material/fingerprint:"):
+        st.json(result.provenance, expanded=1)

@@ -1,0 +1,177 @@
+"""The sidebar: model, corpus, mode and head, each bound to the address bar; the store at the bottom."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.source import UPLOAD_LIMIT, Source
+from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
+from bertviz_core.settings import MODES, Settings
+from pages.shared import boxes, catalogue, services
+from pages.shared.catalogue import Entry
+from pages.shared.selection import Selection, head_options, neighbour
+
+UPLOAD = "upload-"  # before a digest, in the address bar
+
+
+def choose(entry: Entry) -> None:
+    """Draw the sidebar and keep the choice for the page; raises BertvizError for a model or corpus not there."""
+    with st.sidebar:
+        st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
+        _menu()
+        checkpoint = _model()
+        source = _corpus(entry)
+        settings = _settings(checkpoint)
+        head, base = _head(checkpoint)
+        st.caption(f"Store: {services.store().size() / 1e6:,.1f} MB on this machine.")
+    st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
+
+
+def current() -> Selection:
+    """What `choose` kept for this run.
+
+    A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
+    folder called pages); the frame then runs first, with the page inside it.
+    """
+    if "selection" not in st.session_state:
+        runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
+        st.stop()
+    selection: Selection = st.session_state["selection"]
+    return selection
+
+
+def forget() -> None:
+    """The run is over: the next page, if it runs alone, must see that no frame stands around it."""
+    st.session_state.pop("selection", None)
+
+
+def _menu() -> None:
+    for section, pages in catalogue.sections().items():
+        st.caption(section)
+        with st.container(gap="xxsmall"):
+            for page in pages:
+                st.page_link(page, width="stretch")
+    st.divider()
+
+
+def _model() -> Checkpoint:
+    known: list[str] = st.session_state.setdefault("models", [DEMO])
+    asked = st.session_state.get("model") or st.query_params.get("model", DEMO)
+    if asked not in known:
+        known.append(asked)
+    name = st.selectbox(
+        "Model",
+        known,
+        key="model",
+        bind="query-params",
+        accept_new_options=True,
+        help="`demo` ships with the project. Type a local folder (written by save_pretrained) or a hub name.",
+    )
+    checkpoint = find(name or DEMO)
+    millions = checkpoint.parameters() / 1e6
+    st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
+    return checkpoint
+
+
+def _corpus(entry: Entry) -> Source:
+    mine: dict[str, str] = st.session_state.setdefault("uploads", {})
+    options = [*SAMPLES[entry.corpus], *mine]
+    _follow_link("corpus", options)
+    chosen = st.selectbox("Corpus", options, key="corpus", format_func=lambda option: mine.get(option, option))
+    # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its digest.
+    st.query_params["corpus"] = chosen
+    with st.popover("Your own text", icon=":material/upload:", width="stretch"):
+        _add_corpus()
+    if problem := st.session_state.pop("upload_problem", None):
+        boxes.error(problem)
+    if not chosen.startswith(UPLOAD):
+        return sample(chosen)
+    return services.store().upload(chosen.removeprefix(UPLOAD))
+
+
+def _follow_link(key: str, options: list[str]) -> None:
+    """On arrival, take the choice from the address; an upload that is not this reader's opens by its digest alone."""
+    linked = st.query_params.get(key, "")
+    if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
+        options.append(linked)
+        st.session_state["uploads"][linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
+    if key not in st.session_state and linked in options:
+        st.session_state[key] = linked
+
+
+def _add_corpus() -> None:
+    st.file_uploader(
+        "A text file (one paragraph a line, a blank line between documents), or the authors' JSON",
+        type=["txt", "json", "gz", "xz"],
+        key="uploader",
+        on_change=_take_upload,
+    )
+    st.text_area("or paste text", key="paste", height=140, placeholder="One paragraph or sentence a line.")
+    st.button("Use the pasted text", on_click=_take_paste, type="primary")
+
+
+def _take_upload() -> None:
+    held = st.session_state["uploader"]
+    if held is not None:
+        _keep(held.getvalue(), held.name)
+
+
+def _take_paste() -> None:
+    _keep(st.session_state["paste"].encode(), "pasted text")
+
+
+def _keep(data: bytes, name: str) -> None:
+    """Read it once, so that a file nobody can read is refused at once; then keep it and choose it."""
+    from bertviz_core.corpora.readers import check_text
+    from bertviz_core.corpora.source import from_bytes
+
+    try:
+        if len(data) > UPLOAD_LIMIT:
+            raise InputError(f"The file is over {UPLOAD_LIMIT / 1e6:.0f} MB.", where=name, hint="Use the command line.")
+        check_text(from_bytes(data, name))
+        option = UPLOAD + services.store().keep_upload(data, name)
+    except BertvizError as problem:
+        st.session_state["upload_problem"] = problem
+        return
+    st.session_state["uploads"][option] = name
+    st.session_state["corpus"] = option
+
+
+def _settings(checkpoint: Checkpoint) -> Settings:
+    mode = st.segmented_control(
+        "Mode",
+        MODES,
+        default=MODES[0],
+        required=True,
+        key="mode",
+        bind="query-params",
+        help="`paper` makes the release's own choices: token types all zero, smoothed entropies.",
+    )
+    most = checkpoint.max_length or 512
+    return Settings(max_length=min(128, most), mode=mode or MODES[0])
+
+
+def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
+    options = head_options(checkpoint)
+    if st.session_state.get("head") not in (None, *options):
+        del st.session_state["head"]  # chosen in a larger model
+    before, picker, after = st.columns([1, 3, 1], vertical_alignment="bottom", gap="small")
+    label = picker.selectbox("Head", options, key="head", bind="query-params", help="layer-head, counted from 1")
+    for column, step, sign in ((before, -1, "chevron_left"), (after, 1, "chevron_right")):
+        name = "Previous head" if step < 0 else "Next head"
+        column.button(
+            "", icon=f":material/{sign}:", key=name, help=name, on_click=_step, args=(options, step), width="stretch"
+        )
+    from_zero = st.toggle("Count from 0", key="zero", bind="query-params", help="Labels as arrays count: 0-0 is 1-1.")
+    return Head.parse(label or options[0]), 0 if from_zero else 1
+
+
+def _step(options: list[str], step: int) -> None:
+    st.session_state["head"] = neighbour(st.session_state["head"], options, step)

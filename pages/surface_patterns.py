@@ -1,0 +1,65 @@
+"""Surface patterns: which heads look at neighbours, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses.surface_patterns import measure
+from bertviz_core.figures.style import NAMES, head_map
+from bertviz_core.figures.surface_patterns import paper_figure
+from pages.shared import boxes, head_view, page, sidebar
+
+selection = sidebar.current()
+page.header("surface_patterns", selection)
+result = page.result_or_stop(selection.request("surface_patterns"), selection)
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    quantity = st.selectbox(
+        "Quantity of the map",
+        result.present,
+        index=1,
+        format_func=NAMES.get,
+        key="quantity",
+        bind="query-params",
+        width=280,
+    )
+    threshold = st.slider("Heads over", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
+over = head_view.over(result[quantity], threshold, selection.base)
+st.markdown(
+    f"**{len(over)} of {result[quantity].size} heads put more than {threshold:.0%} of their attention on "
+    f"{NAMES[quantity]}**{': ' + ', '.join(over[:24]) + (' …' if len(over) > 24 else '') if over else '.'}"
+)
+
+previous, following = (head_view.over(result[name], 0.5, selection.base) for name in ("previous", "next"))
+entries = [
+    ("Previous token: heads > 0.5", f"{len(previous)}", f"paper: {paper.HEADS_OVER_HALF['previous']}"),
+    ("Next token: heads > 0.5", f"{len(following)}", f"paper: {paper.HEADS_OVER_HALF['next']}"),
+]
+for name, title in (("to_sep", "To [SEP], highest layer"), ("sep_to_sep", "[SEP] to [SEP], highest")):
+    if name in result.present:
+        here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
+        entries.append((title, f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
+page.metrics(entries)
+
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    alt = "Average attention to special tokens, punctuation and neighbours by layer, a dot for each head"
+    page.chart(paper_figure(result, selection.head, selection.base), "surface-figure", alt)
+with right:
+    st.markdown(f"**The map of heads**: attention to {NAMES[quantity]}")
+    squares = head_map(result[quantity], f"to {NAMES[quantity]}", chosen=selection.head, base=selection.base)
+    page.chart(squares, "surface-map", f"Map of all heads, layer by head, coloured by attention to {NAMES[quantity]}")
+    head_view.numbers(result, selection, quantity)
+
+head_view.examples(result, selection, quantity)
+st.subheader("All heads")
+page.table(result, result.present, selection, "surface-table")
+page.downloads(result)
+page.about(
+    r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
+    "Sections 3.1 and 3.2. A value for each segment, then the mean over segments. The release labels next and previous"
+    f" the wrong way round; here right. The paper's numbers: {paper.READ_OFF}. A token that occurs twice in 128 "
+    "would get about 1/64 of the attention by chance.",
+    measure,
+)
+boxes.left_out(result.provenance)
+page.provenance(result)

@@ -1,0 +1,141 @@
+"""Every page, driven as a reader would, without a browser: the numbers on the screen, the controls, bad input."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import streamlit as st
+
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+
+
+def open_app(page: str = "", **address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    if page:
+        app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    kinds = (app.markdown, app.caption, app.error, app.title, app.subheader)
+    return unescaped("\n".join(element.value for kind in kinds for element in kind))
+
+
+def unescaped(markdown: str) -> str:
+    return markdown.replace("\\", "")
+
+
+def wait_for_job(app: AppTest) -> AppTest:
+    for _ in range(120):
+        app.run()
+        if not app.get("progress"):
+            return app
+        time.sleep(0.5)
+    raise AssertionError("the job did not end")
+
+
+@pytest.mark.parametrize(("page", "title"), [("", "Surface patterns"), ("entropy", "Entropy")])
+def test_pages_open_on_stored_results(page: str, title: str) -> None:
+    app = open_app(page)
+    assert [element.value for element in app.title] == [title]
+    assert not app.error
+    assert len(app.metric) == 4
+    assert "Analyse" not in " ".join(button.label for button in app.button)
+
+
+def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
+    app = open_app(head="2-3")
+    assert "Head 2-3" in words(app)
+    app.button(key="Next head").click().run()
+    assert app.selectbox(key="head").value == "2-4"
+    assert "Head 2-4" in words(app)
+    app.toggle(key="zero").set_value(True).run()
+    assert "Head 1-3" in words(app)  # the same head, counted from 0
+
+
+def test_mode_is_in_the_address_and_on_the_page() -> None:
+    app = open_app("entropy", mode="paper")
+    assert "mode: as in the paper" in words(app)
+    corrected = open_app("entropy")
+    assert "mode: corrected" in words(corrected)
+    assert app.metric[0].value != corrected.metric[0].value
+
+
+def test_threshold_lists_heads_without_a_new_analysis() -> None:
+    app = open_app()
+    assert "1-3" in next(m.value for m in app.markdown if "put more than 50%" in m.value)
+    app.slider(key="over").set_value(0.9).run()
+    assert "0 of 48 heads put more than 90%" in words(app)
+
+
+def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:
+    app = open_app()
+    app.text_area(key="paste").set_value("The cat sat on the mat.\nIt was warm, and the cat slept.\n").run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    assert "demo on pasted text" in words(app)
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert not app.error
+    assert len(app.metric) == 4
+    link = app.query_params["corpus"]
+    link = link if isinstance(link, str) else link[0]
+    assert link.startswith("upload-")
+    again = open_app(corpus=link)
+    assert "demo on pasted text" in words(again)
+    assert len(again.metric) == 4
+
+
+def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
+    app = open_app(corpus="upload-" + "0" * 64)
+    assert "not on this server" in unescaped(app.error[0].value)
+    assert "Upload the file again" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.txt", b"caf\xe9", "UTF-8"),
+        ("b.txt", b"", "is empty"),
+        ("c.json", b'[{"text": "a"}, {"text"', "broken or cut off"),
+        ("d.txt", b"a\x00b", "NUL byte"),
+    ],
+)
+def test_bad_uploads_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
+    app = open_app()
+    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    assert said in unescaped(app.error[0].value)
+    assert len(app.metric) == 4
+
+
+def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
+    app = open_app(model="no/such/folder")
+    assert "no folder" in unescaped(app.error[0].value)
+    app.selectbox(key="model").set_value("demo").run()
+    assert not app.error
+    assert len(app.metric) == 4
+
+
+def test_hostile_text_stays_text() -> None:
+    app = open_app()
+    app.text_area(key="paste").set_value("<img src=x onerror=alert(1)> **bold** $x$\n<script>1</script>\n").run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    shown = "".join(element.value for element in app.markdown)
+    assert "\\<" in shown
+    assert "<img" not in shown
