@@ -15,7 +15,7 @@ from bertviz_core.models.windows import Window
 if TYPE_CHECKING:
     from torch import Tensor
 
-DIRECTIONS = ("mention -> antecedent", "antecedent -> mention")
+DIRECTIONS = ("mention->antecedent", "antecedent->mention")
 CANDIDATES = ("mentions", "words")
 
 

@@ -27,12 +27,9 @@ if TYPE_CHECKING:
 
 def score(request: Request, predictions: Source) -> np.ndarray:
     """(group,) items that the system gets right; raises InputError where its documents are not the corpus's."""
-    from transformers import AutoTokenizer
+    from bertviz_core.models.loading import load_tokens
 
-    from bertviz_core.models.tokens import Tokens
-
-    tokenizer = AutoTokenizer.from_pretrained(request.checkpoint.folder, local_files_only=True)
-    return score_windows(Windows(request.source, Tokens(tokenizer), request.settings), predictions)
+    return score_windows(Windows(request.source, load_tokens(request.checkpoint), request.settings), predictions)
 
 
 def score_windows(windows: Windows, predictions: Source) -> np.ndarray:

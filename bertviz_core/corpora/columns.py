@@ -38,6 +38,8 @@ def split(line: str) -> list[str]:
 def kind(fields: Sequence[str]) -> str:
     """The name of the format that has such a row, "" for none."""
     count = len(fields)
+    if not count or not (fields[-1].strip() in NONE or set("()") & set(fields[-1])):
+        return ""
     if count == 13 and set(fields[4:12]) == {"_"}:
         return "LitBank"
     if count >= 11:

@@ -26,6 +26,8 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
+COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Encoded):
@@ -60,7 +62,7 @@ class Windows:
 
     def __iter__(self) -> Iterator[Window]:
         self.left_out, self.head_words = LeftOut(), set()
-        self.counted = dict.fromkeys(("documents", "sentences", "words", "mentions", "chains", "items"), 0)
+        self.counted = dict.fromkeys(COUNTED, 0)
         yield from islice(self._all(), self.settings.limit)
         if not self.counted["items"]:
             raise InputError(
@@ -117,6 +119,7 @@ class Windows:
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
             self.left_out.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+        self.counted["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > most for piece in pieces):
             self.left_out.add("a word longer than half a window (cut)", document.name, long)
         return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
