@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-BREAKS = (
-    "about above across after against along among around as at before behind below beneath beside between beyond by "
-    "despite down during except for from in inside into like near of off on onto out outside over past since through "
-    "throughout till to toward towards under until up upon via with within without that which who whom whose where "
-    "when ,"
-).split()
+BREAKS = """
+    about above across after against along among around as at before behind below beneath beside between beyond by
+    despite down during except for from in inside into like near of off on onto out outside over past since through
+    throughout till to toward towards under until up upon via with within without that which who whom whose where
+    when ,
+"""
+PRONOUNS = """
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves this that these those who whom whose which one oneself
+"""
 TYPES = ("pronoun", "proper", "nominal")
 
 
@@ -25,7 +29,7 @@ def head_word(document: dict, start: int, end: int) -> int:
                 return word
     last = end - 1
     for word in range(end - 1, start, -1):
-        if document["words"][word].lower() in BREAKS:
+        if document["words"][word].lower() in BREAKS.split():
             last = word - 1
     while last > start:
         text = document["words"][last]
@@ -100,14 +104,7 @@ def mention_type(document: dict, head: int) -> str:
             return "pronoun"
         return "proper" if tag in ("NNP", "NNPS", "PROPN") else "nominal"
     word = document["words"][head]
-    if (
-        word.lower()
-        in (
-            "i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her "
-            "hers herself it its itself they them their theirs themselves this that these those who whom whose which one "
-            "oneself"
-        ).split()
-    ):
+    if word.lower() in PRONOUNS.split():
         return "pronoun"
     return "proper" if word[0].isupper() and head not in document["sentences"] else "nominal"
 
