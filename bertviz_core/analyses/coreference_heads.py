@@ -17,7 +17,6 @@ from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, Qu
 from bertviz_core.analyses.coreference_groups import GROUPS, groups_of
 from bertviz_core.analyses.coreference_result import CoreferenceHeads
 from bertviz_core.analyses.coreference_shown import KEPT, Kept, shown_documents
-from bertviz_core.errors import SettingsError
 from bertviz_core.models.windows import Window, Windows
 
 if TYPE_CHECKING:
@@ -82,10 +81,7 @@ class Selections:
 
 
 def accumulator(model: AttentionModel, request: Request) -> Selections:
-    """The accumulator for one pass; raises SettingsError for candidates that there are not."""
-    candidates = request.options.get("candidates", CANDIDATES[0])
-    if candidates not in CANDIDATES:
-        raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
+    """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.chosen` picks one."""
     return Selections(model.layers, model.heads, model.device, request.settings.paper)
 
 

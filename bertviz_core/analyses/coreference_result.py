@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.coreference_groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
 from bertviz_core.analyses.intervals import wilson
-from bertviz_core.analyses.results import Result, to_lists
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
@@ -50,26 +51,33 @@ class CoreferenceHeads(Result):
 
     @property
     def candidates(self) -> str:
-        """The candidates that were asked for; both are counted."""
+        """What the head may choose from: the head words of preceding mentions, or all other words."""
         return self.provenance["options"].get("candidates", CANDIDATES[0])
+
+    def chosen(self, candidates: str) -> CoreferenceHeads:
+        """The same counts, read for one of CANDIDATES; raises SettingsError for another."""
+        if candidates not in CANDIDATES:
+            raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
+        options = self.provenance["options"] | {"candidates": candidates}
+        return replace(self, provenance=self.provenance | {"options": options})
 
     def n(self) -> np.ndarray:
         """(type,) items of each of TYPE_ROWS."""
         return by_type(self.total).sum(-1)
 
-    def accuracy(self, candidates: str | None = None) -> np.ndarray:
+    def accuracy(self) -> np.ndarray:
         """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none, and
         for the attention of earlier words to later ones in a causal model."""
-        return _share(self._typed(candidates).sum(-1), self.n()[:, None, None])
+        return _share(self._typed().sum(-1), self.n()[:, None, None])
 
-    def best(self, kind: str = "all", candidates: str | None = None) -> Choice:
+    def best(self, kind: str = "all") -> Choice:
         """The head and direction with the most right guesses on one type; the first of equals."""
-        return self._best_of(self._typed(candidates)[:, TYPE_ROWS.index(kind)].sum(-1))
+        return self._best_of(self._typed()[:, TYPE_ROWS.index(kind)].sum(-1))
 
-    def heldout(self, picked_on: str = "all", candidates: str | None = None) -> np.ndarray:
+    def heldout(self, picked_on: str = "all") -> np.ndarray:
         """(type,) accuracy of the head that is best on `picked_on` in the other half of the documents, both halves
         pooled; NaN where a half has no item of that type."""
-        typed = self._typed(candidates)  # (direction, type, layer, head, fold)
+        typed = self._typed()  # (direction, type, layer, head, fold)
         if not by_type(self.total)[TYPE_ROWS.index(picked_on)].all():
             return np.full(len(TYPE_ROWS), np.nan)
         right = np.zeros(len(TYPE_ROWS))
@@ -82,21 +90,21 @@ class CoreferenceHeads(Result):
         """(system, type)."""
         return _share(by_type(self.system_right).sum(-1), self.n())
 
-    def rows(self, candidates: str | None = None) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type."""
         n = self.n()
         for name, counts in zip(self.systems, by_type(self.system_right).sum(-1), strict=True):
             for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
                 yield _row(name, kind, right, total, right / total if total else np.nan)
-        best = self.best("all", candidates)
-        typed = self._typed(candidates).sum(-1)
+        best = self.best()
+        typed = self._typed().sum(-1)
         kinds = [(kind, best, "all") for kind in TYPE_ROWS]
-        kinds += [(kind, self.best(kind, candidates), kind) for kind in TYPE_ROWS[1:] if n[TYPE_ROWS.index(kind)]]
+        kinds += [(kind, self.best(kind), kind) for kind in TYPE_ROWS[1:] if n[TYPE_ROWS.index(kind)]]
         for kind, choice, picked_on in kinds:
             if picked_on == "all" or choice != best:
                 row = TYPE_ROWS.index(kind)
                 right = typed[choice.direction, row, choice.head.layer, choice.head.head]
-                heldout = self.heldout(picked_on, candidates)[row]
+                heldout = self.heldout(picked_on)[row]
                 name = f"head {choice.head.label()}"
                 yield _row(name, kind, right, n[row], heldout, DIRECTIONS[choice.direction])
 
@@ -104,6 +112,10 @@ class CoreferenceHeads(Result):
         import pandas as pd
 
         return pd.DataFrame(list(self.rows()))
+
+    def heads_frame(self, direction: int) -> pd.DataFrame:
+        """A row for each head read in one direction, a column for each of TYPE_ROWS."""
+        return head_frame(dict(zip(TYPE_ROWS, self.accuracy()[direction], strict=True)))
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -128,9 +140,9 @@ class CoreferenceHeads(Result):
         set_ = CANDIDATES.index(self.candidates)
         return self.right[choice.direction, set_, :, choice.head.layer, choice.head.head]
 
-    def _typed(self, candidates: str | None) -> np.ndarray:
+    def _typed(self) -> np.ndarray:
         """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
-        counts = self.right[:, CANDIDATES.index(candidates or self.candidates)]
+        counts = self.right[:, CANDIDATES.index(self.candidates)]
         typed = np.moveaxis(by_type(np.moveaxis(counts, 1, -1)), 3, 1).astype(float)
         if self.provenance["model"]["causal"]:
             typed[1] = np.nan

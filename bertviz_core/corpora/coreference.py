@@ -46,6 +46,18 @@ def read_coreference(source: Source, *, predicted: bool = False) -> CoreferenceC
     return CoreferenceCorpus(source, kind, readers.get(kind, columns.documents))
 
 
+def check_coreference(source: Source) -> None:
+    """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
+    corpus = read_coreference(source)
+    chained = False
+    for document in corpus.documents(LeftOut()):
+        chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
+    if not chained:
+        raise InputError(
+            f"Read as {corpus.format}, the file has no chain of two mentions.", where=source.name, hint=HINT
+        )
+
+
 def _recognise(source: Source) -> str:
     """From the first line that is neither blank nor a comment, and the comments before it."""
     line = ""

@@ -19,7 +19,7 @@ from bertviz_core.corpora.samples import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import LayerAttention
@@ -107,7 +107,7 @@ def test_a_planted_head_is_right_about_everything(tokens):
     result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     assert result.best() == Choice(0, Head(0, 1))
     for candidates in CANDIDATES:
-        accuracy = result.accuracy(candidates)
+        accuracy = result.chosen(candidates).accuracy()
         assert accuracy.shape == (2, 4, 1, 2)
         np.testing.assert_array_equal(accuracy[0, :, 0, 1], 1.0)
         assert (accuracy[0, :, 0, 0] < 0.6).all()
@@ -162,9 +162,9 @@ def test_arithmetic_written_out(tokens):
     # Candidates: He {man, one}; the boy {boy}; She {Ann}; Ann {Ann, She}, where both are right.
     # Head 1 from He: the word before, ".", is no candidate; all others are equal, so the first, "man": right.
     # Head 2 from He looks at word 0, "a", no candidate: again the first, "man": right.
-    np.testing.assert_array_equal(result.accuracy("mentions")[0, 0], [[1, 1]])
+    np.testing.assert_array_equal(result.chosen("mentions").accuracy()[0, 0], [[1, 1]])
     # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
-    np.testing.assert_array_equal(result.accuracy("words")[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
+    np.testing.assert_array_equal(result.chosen("words").accuracy()[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
     assert result.by_distance("nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
     assert result.by_gender("nearest")[1].tolist() == [1, 1, 0]
     frame = result.to_frame().set_index(["system", "type"])
@@ -275,6 +275,15 @@ def test_a_causal_model_cannot_look_ahead(tokens):
     result.provenance["model"]["causal"] = True
     assert np.isnan(result.accuracy()[1]).all() and not np.isnan(result.accuracy()[0, 0]).any()
     assert result.best().direction == 0
+
+
+def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
+    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), uniform)
+    strict = result.chosen("words")
+    assert (result.candidates, strict.candidates) == ("mentions", "words")
+    assert strict.accuracy().max() < result.accuracy().max() and result.provenance["options"] == {}
+    with pytest.raises(SettingsError, match="no candidates 'tokens'"):
+        result.chosen("tokens")
 
 
 def test_a_result_survives_storing_and_exports_plain_json(tokens):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bertviz_core.corpora.coreference import read_coreference
+from bertviz_core.corpora.coreference import check_coreference, read_coreference
 from bertviz_core.corpora.documents import CoreferenceDocument, sentence_starts
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.samples import FOLDER
@@ -205,3 +205,11 @@ def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
             other.mentions,
         )
     assert len(first) >= 30 and all(60 <= len(document.words) <= 135 for document in first)
+
+
+def test_an_upload_without_chains_is_refused_at_once():
+    check_coreference(from_bytes(conll("[1 a ] b [1 c ]").encode(), "given"))
+    with pytest.raises(InputError, match="no chain of two mentions"):
+        check_coreference(from_bytes(conll("[1 a ] b [2 c ]").encode(), "given"))
+    with pytest.raises(InputError, match="never closes"):
+        check_coreference(from_bytes(b"t 0 0 a (1)\nt 0 1 b (1)\nt 0 2 c (1", "given"))
