@@ -12,6 +12,7 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.console import Console, with_console
+from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
 
@@ -30,6 +31,28 @@ def surface_patterns(console: Console) -> None:
 def entropy(console: Console) -> None:
     """Entropy of every head's attention, in nats (section 3.3; Figure 4)."""
     console.analyse("entropy")
+
+
+@app.command("coreference-heads")
+@with_console
+def coreference_heads(
+    console: Console,
+    candidates: Annotated[str, typer.Option(help="mentions (the preceding ones), or words: any other.")] = "mentions",
+    predictions: Annotated[Path | None, typer.Option(help="Another system's chains for the same documents.")] = None,
+) -> None:
+    """Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
+    from bertviz_core.analyses.coreference_choices import check_candidates
+    from bertviz_core.analyses.coreference_heads import with_predictions
+    from bertviz_core.corpora.source import from_path
+
+    check_candidates(candidates)
+    theirs = from_path(predictions) if predictions else None
+
+    def shown(result: Any, request: Request) -> Any:
+        chosen = result.chosen(candidates)
+        return with_predictions(chosen, request, theirs) if theirs else chosen
+
+    console.analyse("coreference_heads", shown=shown)
 
 
 @app.command("segments")

@@ -10,6 +10,7 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_groups import GROUPS, groups_of
 from bertviz_core.analyses.words import Membership, membership
+from bertviz_core.errors import SettingsError
 from bertviz_core.models.windows import Window
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")
 CANDIDATES = ("mentions", "words")
+
+
+def check_candidates(candidates: str) -> str:
+    """One of CANDIDATES; raises SettingsError for another."""
+    if candidates not in CANDIDATES:
+        raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
+    return candidates
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,11 +113,15 @@ def _baselines_right(window: Window) -> np.ndarray:
     return np.array(rows, dtype=bool).T
 
 
-def with_predictions(result: CoreferenceHeads, request: Request, predictions: Source, name: str) -> CoreferenceHeads:
+def with_predictions(result: CoreferenceHeads, request: Request, predictions: Source) -> CoreferenceHeads:
     """The same result with one more system: another's chains for the same documents, scored on the same items."""
     from bertviz_core.analyses.coreference_predictions import score
 
     right = score(request, predictions)
+    options = result.provenance["options"] | {"predictions": {"name": predictions.name, "digest": predictions.digest}}
     return replace(
-        result, systems=[*result.systems, name], system_right=np.concatenate([result.system_right, right[None]])
+        result,
+        provenance=result.provenance | {"options": options},
+        systems=[*result.systems, f"predictions: {predictions.name}"],
+        system_right=np.concatenate([result.system_right, right[None]]),
     )

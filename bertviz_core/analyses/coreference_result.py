@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, check_candidates
 from bertviz_core.analyses.coreference_groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
 from bertviz_core.analyses.intervals import wilson
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
@@ -56,9 +55,7 @@ class CoreferenceHeads(Result):
 
     def chosen(self, candidates: str) -> CoreferenceHeads:
         """The same counts, read for one of CANDIDATES; raises SettingsError for another."""
-        if candidates not in CANDIDATES:
-            raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
-        options = self.provenance["options"] | {"candidates": candidates}
+        options = self.provenance["options"] | {"candidates": check_candidates(candidates)}
         return replace(self, provenance=self.provenance | {"options": options})
 
     def n(self) -> np.ndarray:

@@ -21,10 +21,8 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
@@ -51,14 +49,9 @@ TEN = [
 SAMPLE = FOLDER / "coreference.conllu"
 
 
-@pytest.fixture(scope="module")
-def tokens() -> Tokens:
-    return load_tokens(checkpoint.find("demo"))
-
-
-@pytest.fixture(scope="module")
-def model():
-    return load(checkpoint.find("demo"), "cpu")
+@pytest.fixture
+def tokens(demo) -> Tokens:
+    return demo.tokens
 
 
 def windows(tokens: Tokens, *documents: str, tags: dict[str, str] | None = None, **settings) -> Windows:
@@ -208,7 +201,8 @@ def test_baselines_over_ten_documents(tokens):
 
 
 @pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
-def test_the_model_equals_the_oracle(model, settings):
+def test_the_model_equals_the_oracle(demo, settings):
+    model = demo
     lines = SAMPLE.read_text(encoding="utf-8").split("# newdoc")
     source = from_bytes("# newdoc".join(lines[:4]).encode(), "three documents")
     given = Windows(source, model.tokens, Settings(**settings))

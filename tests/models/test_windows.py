@@ -8,8 +8,6 @@ import pytest
 from bertviz_core.corpora.samples import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
-from bertviz_core.models import checkpoint
-from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
@@ -17,9 +15,9 @@ from tests import reference_coreference as oracle
 from tests.bracketed import conll
 
 
-@pytest.fixture(scope="module")
-def tokens() -> Tokens:
-    return load_tokens(checkpoint.find("demo"))
+@pytest.fixture
+def tokens(demo) -> Tokens:
+    return demo.tokens
 
 
 def made(tokens: Tokens, *documents: str, **settings) -> Windows:
