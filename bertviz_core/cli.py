@@ -42,7 +42,7 @@ def coreference_heads(
 ) -> None:
     """Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
     from bertviz_core.analyses.coreference_choices import check_candidates
-    from bertviz_core.analyses.coreference_heads import with_predictions
+    from bertviz_core.analyses.coreference_predictions import score
     from bertviz_core.corpora.source import from_path
 
     check_candidates(candidates)
@@ -50,7 +50,7 @@ def coreference_heads(
 
     def shown(result: Any, request: Request) -> Any:
         chosen = result.chosen(candidates)
-        return with_predictions(chosen, request, theirs) if theirs else chosen
+        return chosen.with_predictions(theirs, score(request, theirs)) if theirs else chosen
 
     console.analyse("coreference_heads", shown=shown)
 

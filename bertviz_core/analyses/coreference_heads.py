@@ -7,7 +7,6 @@ The guess is right if it is the head word of any antecedent.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -20,13 +19,12 @@ from bertviz_core.analyses.coreference_shown import KEPT, Kept, shown_documents
 from bertviz_core.models.windows import Window, Windows
 
 if TYPE_CHECKING:
-    from bertviz_core.corpora.source import Source
     from bertviz_core.engine.requests import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.loading import AttentionModel
 
-__all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish", "with_predictions"]
+__all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
 
 
 class Selections:
@@ -111,17 +109,3 @@ def _baselines_right(window: Window) -> np.ndarray:
         antecedents = {window.heads[antecedent] for antecedent in item.antecedents}
         rows.append([window.heads[mention] in antecedents for mention in guess])
     return np.array(rows, dtype=bool).T
-
-
-def with_predictions(result: CoreferenceHeads, request: Request, predictions: Source) -> CoreferenceHeads:
-    """The same result with one more system: another's chains for the same documents, scored on the same items."""
-    from bertviz_core.analyses.coreference_predictions import score
-
-    right = score(request, predictions)
-    options = result.provenance["options"] | {"predictions": {"name": predictions.name, "digest": predictions.digest}}
-    return replace(
-        result,
-        provenance=result.provenance | {"options": options},
-        systems=[*result.systems, f"predictions: {predictions.name}"],
-        system_right=np.concatenate([result.system_right, right[None]]),
-    )

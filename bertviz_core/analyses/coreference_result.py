@@ -10,12 +10,15 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, check_candidates
 from bertviz_core.analyses.coreference_groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
+from bertviz_core.analyses.coreference_shown import Guess
 from bertviz_core.analyses.intervals import wilson
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bertviz_core.corpora.source import Source
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,6 +60,16 @@ class CoreferenceHeads(Result):
         """The same counts, read for one of CANDIDATES; raises SettingsError for another."""
         options = self.provenance["options"] | {"candidates": check_candidates(candidates)}
         return replace(self, provenance=self.provenance | {"options": options})
+
+    def with_predictions(self, predictions: Source, right: np.ndarray) -> CoreferenceHeads:
+        """One more system: another's chains, of which `right` (group,) items are right (`coreference_predictions`)."""
+        named = {"name": predictions.name, "digest": predictions.digest}
+        return replace(
+            self,
+            provenance=self.provenance | {"options": self.provenance["options"] | {"predictions": named}},
+            systems=[*self.systems, f"predictions: {predictions.name}"],
+            system_right=np.concatenate([self.system_right, right[None]]),
+        )
 
     def n(self) -> np.ndarray:
         """(type,) items of each of TYPE_ROWS."""
@@ -130,6 +143,17 @@ class CoreferenceHeads(Result):
     def by_gender(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
         """(gender,) right guesses and items: pronouns that tell a gender."""
         return by_gender(self._counts(choice)), by_gender(self.total)
+
+    def guesses(self, document: int, choice: Choice) -> list[Guess]:
+        """A head's guesses among preceding mentions, for the items of `documents[document]`."""
+        mentions = self.documents[document]["mentions"]
+        found = []
+        for item in np.flatnonzero(self.items[:, 0] == document):
+            mention = int(self.items[item, 1])
+            at = (choice.direction, choice.head.layer, choice.head.head, item)
+            guessed = int(self.guess[at])
+            found.append(Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2]))
+        return found
 
     def _counts(self, choice: Choice | str) -> np.ndarray:
         if isinstance(choice, str):

@@ -20,6 +20,16 @@ NO_GUESS = np.iinfo(np.uint16).max
 
 
 @dataclass(frozen=True, slots=True)
+class Guess:
+    """A mention, the mention guessed for it (places in the document's list), the attention, and whether it is right."""
+
+    mention: int
+    guessed: int
+    weight: float
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The guesses of one batch among the preceding mentions.
 
