@@ -30,6 +30,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "Direction of attention",
         DIRECTIONS,
         default=DIRECTIONS[result.best().direction],
+        format_func=lambda name: name.replace("->", " → "),
         required=True,
         key="direction",
     )

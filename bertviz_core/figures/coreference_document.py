@@ -13,8 +13,8 @@ from bertviz_core.analyses.coreference_shown import Guess
 
 COLUMNS = 104  # letters in a line
 LETTER = 8.4  # pixels, of a monospaced letter
-LINE = 54  # pixels from one line to the next
-TEXT = 30  # from the top of a line to the feet of its letters
+LINE = 56  # pixels from one line to the next
+TEXT = 36  # from the top of a line to the feet of its letters
 CHAIN_COLOURS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
@@ -37,11 +37,11 @@ class Place:
         return self.line * LINE + TEXT
 
 
-def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
+def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
     """`document` as a result keeps it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
 
-    Text takes the colour around it. A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
-    cross; a pointer resting on it reads the mention, the guess and the weight.
+    ink: the colour of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
+    cross, at the mention; the fainter, the less attention.
     """
     places = _flow(document["words"], set(document["sentences"]))
     height = (places[-1].line + 1) * LINE if places else LINE
@@ -51,9 +51,9 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
         {
             "xmlns": "http://www.w3.org/2000/svg",
             "viewBox": f"0 0 {width:.0f} {height}",
-            "width": "100%",
+            "width": f"{width:.0f}",
             "role": "img",
-            "fill": "currentColor",
+            "fill": ink,
             "font-family": "ui-monospace, Menlo, Consolas, monospace",
             "font-size": "14",
         },
@@ -163,24 +163,27 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place]
     """From above the mention's head word to above the guessed one's."""
     source, target = (places[document["mentions"][place][3]] for place in (guess.mention, guess.guessed))
     x1, y1, x2, y2 = source.middle, source.feet - 13, target.middle, target.feet - 13
-    lift = 8 + min(16, abs(x1 - x2) / 14) if source.line == target.line else 18
+    lift = 8 + min(12, abs(x1 - x2) / 14) if source.line == target.line else 16
     bend = y2 + lift if y2 < y1 else y2 - lift
     path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{bend:.1f} {x2:.1f},{y2:.1f}"
     colour = RIGHT if guess.right else WRONG
-    group = ET.SubElement(svg, "g", {"opacity": f"{0.35 + 0.65 * min(1.0, guess.weight * 3):.2f}"})
-    ET.SubElement(group, "title").text = _described(document, guess)
+    group = ET.SubElement(svg, "g")
+    ET.SubElement(group, "title").text = described(document, guess)
     dashed = {} if guess.right else {"stroke-dasharray": "4 3"}
-    ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": colour, "stroke-width": "1.6"} | dashed)
+    faint = {"opacity": f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"}
+    ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": colour, "stroke-width": "1.6"} | dashed | faint)
     ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": colour})
-    mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "11", "fill": colour}
+    mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": colour}
     ET.SubElement(group, "text", mark).text = "✓" if guess.right else "✗"
 
 
-def _described(document: Mapping[str, Any], guess: Guess) -> str:
-    source, target = (_words(document, place) for place in (guess.mention, guess.guessed))
+def described(document: Mapping[str, Any], guess: Guess) -> str:
+    """The guess in words, for those who cannot see the curve."""
+    source, target = (mention_text(document, place) for place in (guess.mention, guess.guessed))
     return f"{source} → {target}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 
 
-def _words(document: Mapping[str, Any], place: int) -> str:
+def mention_text(document: Mapping[str, Any], place: int) -> str:
+    """A mention's words, the first twelve of them."""
     start, end = document["mentions"][place][:2]
     return " ".join(_shown(word) for word in document["words"][start:end][:12])

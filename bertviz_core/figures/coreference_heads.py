@@ -32,14 +32,12 @@ def paper_figure(
     """A map of heads for all mentions and for each type: accuracy, in the direction in which the best head is read."""
     direction = result.best().direction if direction is None else direction
     accuracy, n = result.accuracy()[direction], result.n()
-    top = max(0.5, float(np.nanmax(accuracy)))
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
     for place, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         row, column = divmod(place, 2)
-        limits = (0.0, top)
-        squares = head_map(values, f"of {kind}", chosen=chosen, base=base, limits=limits).data[0]
+        squares = head_map(values, f"of {kind}", chosen=chosen, base=base).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=place == 0)
         figure.add_trace(squares, row=row + 1, col=column + 1)
         axes = map_axes(go.Figure(), layers, heads, base).layout

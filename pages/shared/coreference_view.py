@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,18 @@ from bertviz_core import paper
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_predictions import score
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
+from bertviz_core.analyses.coreference_shown import Guess
 from bertviz_core.analyses.intervals import wilson
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
-from bertviz_core.figures.coreference_document import cut, draw, passages
+from bertviz_core.figures.coreference_document import cut, draw, mention_text, passages
 from pages.shared import boxes
 from pages.shared.selection import Selection
 
 PAPER_HEAD = "head 5-4"
 FILTERS = ("all", "right", "wrong")
+INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an image does not inherit them
 
 
 def claim(result: CoreferenceHeads, base: int) -> str:
@@ -59,18 +62,18 @@ def table_2(result: CoreferenceHeads, base: int) -> None:
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
     each = [_at(accuracy, one, row) for row, one in enumerate(apart)]
     rows.append(_table_row("best head for each type", np.array(each), ""))
-    st.markdown("**Table 2**: accuracy on this corpus, and in the paper (CoNLL-2012), percent")
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in TYPE_ROWS}
-    st.dataframe(rows, hide_index=True, column_config=formats, alt="Accuracy by system and type of mention")
+    st.markdown("**Table 2**: percent right; in brackets the paper's, on CoNLL-2012")
+    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in brackets")
     named = [one.head.label(base) if one else "none" for one in apart]
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
 
 
 def _table_row(name: str, shares: np.ndarray, theirs: str) -> dict[str, Any]:
-    here = {kind: None if np.isnan(share) else 100 * share for kind, share in zip(TYPE_ROWS, shares, strict=True)}
     there = paper.TABLE_2.get(theirs, ())
-    return {"": name} | here | {"paper": " / ".join(map(str, there))}
+    cells = ["–" if np.isnan(share) else f"{share:.1%}".removesuffix("%") for share in shares]
+    cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
+    return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
 def _at(accuracy: np.ndarray, choice: Choice | None, row: int) -> float:
@@ -133,7 +136,25 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
     st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
     for passage in _passages(document):
         kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
-        st.html(draw(*cut(document, [g for g in kept if g.weight >= least], passage)))
+        part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
+        st.image(draw(part, shown, INK.get(st.context.theme.type or "light")), width="stretch")
+        _list(part, shown)
+
+
+def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
+    """The drawn guesses as a table: the weights, and the drawing for those who cannot see it."""
+    rows = [
+        {
+            "mention": mention_text(document, guess.mention),
+            "guess": mention_text(document, guess.guessed),
+            "weight": guess.weight,
+            "": "✓ right" if guess.right else "✗ wrong",
+        }
+        for guess in guesses
+    ]
+    with st.expander(f"These {len(rows)} guesses in a table", icon=":material/table_rows:"):
+        formats = {"weight": st.column_config.NumberColumn(format="%.3f")}
+        st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
 
 
 def _passages(document: dict[str, Any]) -> list[tuple[int, int]]:
