@@ -26,6 +26,23 @@ def surface_patterns(console: Console) -> None:
     console.analyse("surface_patterns")
 
 
+@app.command("sep-gradients")
+@with_console
+def sep_gradients(
+    console: Console,
+    examples: Annotated[Path | None, typer.Option(help="Also write the masked inputs to a .json file.")] = None,
+) -> None:
+    """Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3)."""
+    from bertviz_core.analyses.sep_gradients import masked_examples
+
+    if examples is not None:
+        exports.check_suffix(examples, (".json",))
+    console.analyse("sep_gradients")
+    if examples is not None:
+        used = list(masked_examples(_segments(console), types=console.checkpoint().has_types))
+        exports.write_bytes(examples, json.dumps(used).encode())
+
+
 @app.command("entropy")
 @with_console
 def entropy(console: Console) -> None:
@@ -48,11 +65,32 @@ def coreference_heads(
     check_candidates(candidates)
     theirs = from_path(predictions) if predictions else None
 
-    def shown(result: Any, request: Request) -> Any:
+    def shown(result: Any) -> Any:
         chosen = result.chosen(candidates)
-        return chosen.with_predictions(theirs, score(request, theirs)) if theirs else chosen
+        if not theirs:
+            return chosen
+        request = Request("coreference_heads", console.checkpoint(), console.source(), console.settings())
+        return chosen.with_predictions(theirs, score(request, theirs))
 
     console.analyse("coreference_heads", shown=shown)
+
+
+@app.command("clustering")
+@with_console
+def clustering(
+    console: Console,
+    root: Annotated[bool, typer.Option("--root", help="Picture square roots of the divergences.")] = False,
+    threshold: Annotated[
+        list[str] | None, typer.Option(help="Of a behaviour, as entropy=3.0; repeatable. Nothing is computed anew.")
+    ] = None,
+) -> None:
+    """How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6)."""
+    from bertviz_core.analyses.behaviours import Thresholds
+
+    thresholds = Thresholds.read(threshold or [])
+    console.analyse(
+        "clustering", shown=lambda result: result.embedded(console.seed, root).labelled(thresholds, result.named)
+    )
 
 
 @app.command("segments")

@@ -17,7 +17,6 @@ from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine import requests
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import DownloadNeeded, SettingsError
 from bertviz_core.models import checkpoint
@@ -66,22 +65,22 @@ class Console:
         return None if self.no_store else Store(self.store)
 
     def analyse(
-        self, analysis: str, options: dict[str, Any] | None = None, shown: Callable[[Any, Request], Any] | None = None
+        self,
+        analysis: str,
+        options: dict[str, Any] | None = None,
+        shown: Callable[[Any], Any] = lambda result: result,
     ) -> None:
-        """Find or compute one analysis, then write every --out, or print the table.
-
-        shown: what to make of the stored result first; it never changes what is stored.
-        """
+        """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it."""
         for path in self.out or []:
             exports.check_suffix(path)
-        request = Request(analysis, self.checkpoint(), self.source(), self.settings(), options or {})
+        request = requests.Request(analysis, self.checkpoint(), self.source(), self.settings(), options or {})
         request.settings.check(request.checkpoint)
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
-        result = shown(result, request) if shown else result
+        result = shown(result)
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:
