@@ -37,7 +37,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 result = coreference_view.with_uploaded_predictions(result, request)
 choice = Choice(DIRECTIONS.index(direction), selection.head)
 
-st.markdown(coreference_view.claim(result, selection.base))
+coreference_view.claim(result, selection)
 page.metrics(coreference_view.metrics(result, selection.base))
 
 left, right = st.columns([3, 2], gap="medium")

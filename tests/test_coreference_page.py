@@ -21,6 +21,15 @@ def test_it_opens_on_the_sample_with_the_papers_numbers_beside():
     assert table.iloc[0]["all"].endswith("(27)")
 
 
+def test_the_best_head_is_one_click_away():
+    app = open_app(PAGE, head="1-1")
+    button = next(button for button in app.button if button.label.startswith("Look at head"))
+    label = button.label.removeprefix("Look at head ")
+    button.click().run()
+    assert app.selectbox(key="head").value == label and f"What head {label} guesses" in words(app)
+    assert not any(button.label.startswith("Look at head") for button in app.button)
+
+
 def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
     app = open_app(PAGE)
     before = float(app.metric[0].value.rstrip("%"))

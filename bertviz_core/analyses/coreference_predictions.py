@@ -15,7 +15,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_groups import GROUPS, groups_of
 from bertviz_core.corpora.coreference import read_coreference
 from bertviz_core.corpora.documents import CoreferenceDocument
-from bertviz_core.corpora.head_words import head_word
+from bertviz_core.corpora.head_words import head_words
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
@@ -82,8 +82,7 @@ class _Predicted:
 def _links(document: CoreferenceDocument) -> dict[int, int]:
     latest: dict[int, int] = {}  # chain -> head word of its last mention so far
     links: dict[int, int] = {}
-    for mention in document.mentions:
-        head = head_word(document, mention)
+    for mention, head in zip(document.mentions, head_words(document), strict=True):
         if latest.get(mention.cluster, head) != head:
             links.setdefault(head, latest[mention.cluster])
         latest[mention.cluster] = head

@@ -1,7 +1,8 @@
 """The head word of a mention, and whether it is a pronoun, a proper name or a nominal (4.3).
 
-With trees: the first of the mention's words whose governor lies outside it. Else the rule: the last word before the
-first preposition, comma or relative pronoun that is not the mention's first word. These are
+With trees: the first of the mention's words whose governor lies outside it. With a bracketed parse and tags: where a
+noun phrase spans just the mention, its head by Collins' rules (`phrase_heads`). Else the rule: the last word before
+the first preposition, comma or relative pronoun that is not the mention's first word. These are
 
     prepositions       about above across after against along among around as at before behind below beneath beside
                        between beyond by despite down during except for from in inside into like near of off on onto
@@ -19,6 +20,7 @@ from functools import lru_cache
 
 from bertviz_core.corpora.agreement import PRONOUNS, word_list
 from bertviz_core.corpora.documents import CoreferenceDocument, Mention
+from bertviz_core.corpora.phrase_heads import noun_phrases, phrase_head
 
 TYPES = ("pronoun", "proper", "nominal")
 PREPOSITIONS = word_list(
@@ -33,18 +35,22 @@ PRONOUN_TAGS = frozenset(("PRP", "PRP$", "PRON"))
 PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 
 
-def head_word(document: CoreferenceDocument, mention: Mention) -> int:
-    """The index of the head word among the document's words."""
+def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
+    """The head word of each mention, by its index among the document's words."""
     if document.governors is not None:
-        for word in range(mention.start, mention.end):
-            if not mention.start <= document.governors[word] < mention.end:
-                return word
-    return _by_rule(document.words, mention)
+        return tuple(_by_tree(document.governors, document.words, mention) for mention in document.mentions)
+    if document.parse is None or document.tags is None:
+        return tuple(_by_rule(document.words, mention) for mention in document.mentions)
+    phrases, tags = noun_phrases(document.parse), document.tags
+    spans = ((phrases.get((mention.start, mention.end)), mention) for mention in document.mentions)
+    return tuple(phrase_head(one, tags) if one else _by_rule(document.words, mention) for one, mention in spans)
 
 
 def how(document: CoreferenceDocument) -> str:
-    """ "tree" or "rule": what decides the document's head words."""
-    return "rule" if document.governors is None else "tree"
+    """ "trees", "parse" or "rule": what decides the document's head words, the rule where the first two say nothing."""
+    if document.governors is not None:
+        return "trees"
+    return "rule" if document.parse is None or document.tags is None else "parse"
 
 
 def mention_type(document: CoreferenceDocument, head: int) -> int:
@@ -60,6 +66,11 @@ def mention_type(document: CoreferenceDocument, head: int) -> int:
 @lru_cache(maxsize=2)
 def _starts(sentences: tuple[int, ...]) -> frozenset[int]:
     return frozenset(sentences)
+
+
+def _by_tree(governors: tuple[int, ...], words: tuple[str, ...], mention: Mention) -> int:
+    inside = range(mention.start, mention.end)
+    return next((word for word in inside if governors[word] not in inside), _by_rule(words, mention))
 
 
 def _by_rule(words: tuple[str, ...], mention: Mention) -> int:

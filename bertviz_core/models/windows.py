@@ -18,7 +18,7 @@ import numpy as np
 from bertviz_core.corpora.coreference import read_coreference
 from bertviz_core.corpora.coreference_items import Item, Span, items_of
 from bertviz_core.corpora.documents import CoreferenceDocument
-from bertviz_core.corpora.head_words import head_word, how
+from bertviz_core.corpora.head_words import head_words, how
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
@@ -53,7 +53,7 @@ class Windows:
     settings: Settings
     left_out: LeftOut = field(default_factory=LeftOut)
     counted: dict[str, int] = field(default_factory=dict)
-    head_words: set[str] = field(default_factory=set)
+    decided: set[str] = field(default_factory=set)  # what decided the head words
 
     unit: ClassVar[str] = "windows"
 
@@ -61,7 +61,7 @@ class Windows:
         self.corpus = read_coreference(self.source)
 
     def __iter__(self) -> Iterator[Window]:
-        self.left_out, self.head_words = LeftOut(), set()
+        self.left_out, self.decided = LeftOut(), set()
         self.counted = dict.fromkeys(COUNTED, 0)
         yield from islice(self._all(), self.settings.limit)
         if not self.counted["items"]:
@@ -73,8 +73,7 @@ class Windows:
 
     def counts(self) -> dict[str, Any]:
         """What the corpus holds, as far as the last iteration came: `items` are the mentions that are scored."""
-        decided = " and ".join(sorted(self.head_words))
-        return {"format": self.corpus.format, "head_words": decided, **self.counted}
+        return {"format": self.corpus.format, "head_words": " and ".join(sorted(self.decided)), **self.counted}
 
     def _all(self) -> Iterator[Window]:
         number = 0
@@ -86,7 +85,7 @@ class Windows:
                 yield example
 
     def _count(self, document: CoreferenceDocument) -> None:
-        self.head_words.add(how(document))
+        self.decided.add(how(document))
         self.counted["documents"] += 1
         self.counted["sentences"] += len(document.sentences)
         self.counted["words"] += len(document.words)
@@ -102,7 +101,7 @@ class Windows:
             self._count_cut(document, spans[0][1])
         else:
             spans = _overlapping(ends, budget)
-        heads = tuple(head_word(document, mention) for mention in document.mentions)
+        heads = head_words(document)
         asked = items_of(document, heads, spans, self.left_out)
         for span, items in zip(spans, asked, strict=True):
             if items:

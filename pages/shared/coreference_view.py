@@ -23,22 +23,29 @@ from pages.shared.selection import Selection
 
 PAPER_HEAD = "head 5-4"
 FILTERS = ("all", "right", "wrong")
+AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
 INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an image does not inherit them
 
 
-def claim(result: CoreferenceHeads, base: int) -> str:
-    """What this run shows, in a sentence with its numbers."""
+def claim(result: CoreferenceHeads, selection: Selection) -> None:
+    """What this run shows, in a sentence with its numbers; and the way to the head it names."""
     best, n, origin = result.best(), result.n()[0], result.provenance
     row = next(row for row in result.rows() if row["system"] == f"head {best.head.label()}" and row["type"] == "all")
     held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {row['heldout_accuracy']:.1%}"
     rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
-    decided = {"rule": "the rule", "tree": "the trees"}.get(origin["head_words"], origin["head_words"])
-    return (
-        f"**Head {best.head.label(base)} finds an antecedent of {row['accuracy']:.1%} of the mentions** "
-        f"(n = {n:,}, {row['low']:.1%}–{row['high']:.1%}{held}); the rules find {rules:.1%}. "
+    st.markdown(
+        f"**Head {best.head.label(selection.base)} finds an antecedent of {row['accuracy']:.1%} of the mentions** "
+        f"{AMONG[result.candidates]} (n = {n:,}, {row['low']:.1%}–{row['high']:.1%}{held}); the rules find {rules:.1%}. "
         f"{result.single:,} mentions have only one word to choose from. "
-        f":gray[Read as {boxes.plain(origin['format'])}; head words by {decided}.]"
+        f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
+    if best.head != selection.head:
+        label = best.head.label()
+        st.button(
+            f"Look at head {best.head.label(selection.base)}",
+            icon=":material/visibility:",
+            on_click=lambda: st.session_state.update(head=label),
+        )
 
 
 def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
@@ -152,7 +159,7 @@ def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
         }
         for guess in guesses
     ]
-    with st.expander(f"These {len(rows)} guesses in a table", icon=":material/table_rows:"):
+    with st.expander(f"In a table ({len(rows)})", icon=":material/table_rows:"):
         formats = {"weight": st.column_config.NumberColumn(format="%.3f")}
         st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bertviz_core.corpora.agreement import features
 from bertviz_core.corpora.documents import CoreferenceDocument, Mention
-from bertviz_core.corpora.head_words import TYPES, head_word, how, mention_type
+from bertviz_core.corpora.head_words import TYPES, head_words, how, mention_type
 
 
-def document(text: str, tags=None, governors=None) -> CoreferenceDocument:
+def document(text: str, *spans: tuple[int, int], tags=None, governors=None, parse=None) -> CoreferenceDocument:
     words = tuple(text.split())
-    return CoreferenceDocument(0, "d", "line 1", words, (0,), (), tags, governors)
+    mentions = tuple(Mention(start, end, 0) for start, end in spans or [(0, len(words))])
+    return CoreferenceDocument(0, "d", "line 1", words, (0,), mentions, tags, governors, parse)
 
 
 @pytest.mark.parametrize(
@@ -31,14 +34,41 @@ def document(text: str, tags=None, governors=None) -> CoreferenceDocument:
 )
 def test_the_rule(text, head):
     given = document(text)
-    assert given.words[head_word(given, Mention(0, len(given.words), 0))] == head and how(given) == "rule"
+    assert given.words[head_words(given)[0]] == head and how(given) == "rule"
 
 
 def test_the_tree_says_which_word_is_governed_from_outside():
     # the captain of the ship sank: captain <- sank, the and ship <- captain
-    tree = document("the captain of the ship sank", governors=(1, 5, 4, 4, 1, -1))
-    assert head_word(tree, Mention(0, 5, 0)) == 1 and head_word(tree, Mention(3, 5, 0)) == 4 and how(tree) == "tree"
-    assert head_word(tree, Mention(4, 6, 0)) == 4  # two words are governed from outside: the first
+    spans = ((0, 5), (3, 5), (4, 6))  # in the last two words are governed from outside: the first
+    tree = document("the captain of the ship sank", *spans, governors=(1, 5, 4, 4, 1, -1))
+    assert head_words(tree) == (1, 4, 4) and how(tree) == "trees"
+
+
+@pytest.mark.parametrize(
+    ("text", "tags", "parse", "head"),
+    [
+        ("the captain of the ship", "DT NN IN DT NN", "(TOP(NP(NP* *) (PP* (NP* *))))", "captain"),
+        ("the ship that sank", "DT NN WDT VBD", "(NP(NP* *) (SBAR(WHNP*) (S(VP*))))", "ship"),
+        ("the big red", "DT JJ JJ", "(NP* * *)", "red"),
+        ("a cat and the dog", "DT NN CC DT NN", "(NP(NP* *) * (NP* *))", "cat"),
+        ("Smith and Sons Ltd", "NNP CC NNPS NNP", "(NP* * * *)", "Ltd"),
+        ("his mother 's", "PRP$ NN POS", "(NP* * *)", "mother"),
+        ("about 20 of them", "RB CD IN PRP", "(NP(NP(QP* *)) (PP* (NP*)))", "20"),
+        ("they", "PRP", "(TOP(S(NP*)))", "they"),
+        ("here in Rome", "RB IN NNP", "(ADVP* (PP* (NP*)))", "here"),  # no noun phrase: the rule
+        ("the old captain", "DT JJ NN", "(S(NP* *) (NP*))", "captain"),  # no phrase spans it: the rule
+        ("a broken tree", "DT JJ NN", "(NP* *)) *", "tree"),
+    ],
+)
+def test_a_noun_phrase_has_its_head_by_collins_rules(text, tags, parse, head):
+    pieces = tuple(piece.replace(" ", "") for piece in _pieces(parse))
+    given = document(text, tags=tuple(tags.split()), parse=pieces)
+    assert given.words[head_words(given)[0]] == head and how(given) == "parse"
+
+
+def _pieces(parse: str) -> list[str]:
+    """One for each word: what opens before its star, and what closes after it."""
+    return re.findall(r"[^*]*\*\s*\)*(?:\s*\))*", parse)
 
 
 @pytest.mark.parametrize(
