@@ -35,8 +35,8 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
     rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
     st.markdown(
         f"**Head {best.head.label(selection.base)} finds an antecedent of {row['accuracy']:.1%} of the mentions** "
-        f"{AMONG[result.candidates]} (n = {n:,}, {row['low']:.1%}–{row['high']:.1%}{held}); the rules find {rules:.1%}. "
-        f"{result.single:,} mentions have only one word to choose from. "
+        f"{AMONG[result.candidates]} (n = {n:,}, {row['low']:.1%}–{row['high']:.1%}{held}); "
+        f"the rules find {rules:.1%}. {result.single:,} mentions have only one word to choose from. "
         f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
     if best.head != selection.head:
