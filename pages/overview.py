@@ -3,7 +3,6 @@
 import streamlit as st
 
 from bertviz_core.analyses.behaviours import Thresholds
-from bertviz_core.analyses.clearest import clearest
 from bertviz_core.analyses.head_summary import columns, counted, linguistic, told
 from bertviz_core.figures.overview import behaviour_map
 from pages.shared import gallery, head_panel, holdings, links, page, sidebar, stored
@@ -18,8 +17,10 @@ if not {"surface_patterns", "entropy"} & results.keys():
     st.skeleton(height=420)
     st.stop()
 
-summary, controls = st.container(), st.container()
-with controls:
+summary = st.container()
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    st.markdown("**What each head does**: a click chooses a head; the legend hides and shows")
     entropy = st.slider(
         "Broad: entropy over, nats",
         0.0,
@@ -31,23 +32,20 @@ with controls:
         width=320,
         help="3.8 is the release's, for segments of 128 tokens; shorter inputs need less.",
     )
-thresholds, named = Thresholds(entropy=entropy), linguistic(results)
-labels = told(results, thresholds, named)
-groups = counted(labels)
-with summary:
-    st.markdown(holdings.claim(groups, labels.size))
-    page.metrics(holdings.key_numbers(results, groups, named, selection.base))
-
-left, right = st.columns([3, 2], gap="medium")
-with left:
-    st.markdown("**What each head does**: a click chooses a head; the legend hides and shows")
+    thresholds, named = Thresholds(entropy=entropy), linguistic(results)
+    labels = told(results, thresholds, named)
     figure = behaviour_map(labels, columns(results), named, selection.head, selection.base)
     page.chart(figure, "behaviour-map", "Map of all heads, layer by head, with a marker for what each head does")
+with summary:
+    groups = counted(labels)
+    st.markdown(holdings.claim(groups, labels.size))
+    page.metrics(holdings.key_numbers(results, groups, named, selection.base))
 with right:
     st.markdown(f"**Head {selection.label}**: {head_panel.behaviour(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 
 st.subheader("The clearest heads of this model")
-gallery.examples(clearest(results), selection)
+gallery.behaviours(results, selection)
+gallery.relations(results, selection)
 st.subheader("What is stored")
 holdings.panel("overview", selection)

@@ -31,7 +31,8 @@ with st.container(border=True):
     st.markdown(f"**The paper:** {plain(step.claim)}")
     st.markdown(f"**Look:** {plain(step.look)}")
     head = found.head if found else None
-    label = f"Open {catalogue.entry(step.page).title}" + (f" at head {head.label(selection.base)}" if head else "")
+    at = f" at head {head.label(selection.base)}" if head else ""
+    label = f"**Open {plain(catalogue.entry(step.page).title)}{at}**"
     links.to(step.page, label, head, catalogue.entry(step.page).icon, **step.address)
     st.markdown(f"**Question:** {plain(step.question)}")
     with st.expander("The answer", icon=":material/lightbulb:", key=f"answer-{number}"):

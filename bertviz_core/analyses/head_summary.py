@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.behaviours import BEHAVIOURS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.dependency_heads import FEWEST, FEWEST_IN_SAMPLE
 from bertviz_core.analyses.results import head_frame
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.treebank import CONLLU
 from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bertviz_core.analyses.dependency_heads import DependencyHeads
 
 Results = Mapping[str, Any]
 TOKEN_LEVEL = {
@@ -24,8 +29,8 @@ TOKEN_LEVEL = {
     "entropy": ("entropy", "from_cls", "max_weight"),
     "sep_gradients": ("to_sep", "to_other", "to_sep_times_attention"),
 }
-FEWEST = 20  # words of a relation under which nothing is said about it
-WHOLE = ("all", "UAS")  # rows of the dependency analysis that are no relation
+NO_RELATION = ("all", "UAS", "root", "punct")  # rows of the dependency analysis that say nothing of a relation
+PREFIX = {"sep_gradients": "gradient_", "coreference_heads": "coreference_"}  # of columns that need one
 DIRECTIONS = ("dependent → head", "head → dependent")
 CLEAR = 0.1  # a linguistic head is at least so much better than the best baseline
 
@@ -89,15 +94,24 @@ def linguistic(results: Results) -> dict[str, str]:
     return {label: ", ".join(names) for label, names in found.items()}
 
 
+def shown_relations(result: DependencyHeads) -> DependencyHeads:
+    """The counts as the page of dependency heads shows them at first: function heads for Universal Dependencies, and
+    no relation of too few words."""
+    origin = result.provenance
+    view = "function-heads" if origin["format"] == CONLLU else "as-is"
+    least = FEWEST_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else FEWEST
+    return result.chosen(view, least)
+
+
 def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
     """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
     if "dependency_heads" not in results:
         return []
-    result = results["dependency_heads"].chosen(min_count=FEWEST)
+    result = shown_relations(results["dependency_heads"])
     offsets = result.offset_accuracy
     accuracy = result.accuracy.max(0)  # (relation, layer, head)
     own = accuracy[:, head.layer, head.head]
-    rows = [row for row, name in enumerate(result.relations) if name not in (*WHOLE, "root", "punct")]
+    rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
     best = sorted(rows, key=lambda row: offsets[:, row].max() - own[row])[:count]
     return [
         Relation(
@@ -119,16 +133,17 @@ def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, fl
 
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
-    """A row for each head: what it does, then a column for each quantity, named `analysis.quantity`."""
+    """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
+    fixed offset, and the heads most like it."""
     held = columns(results)
-    table = head_frame({f"{column.analysis}.{column.quantity}": column.values for column in held})
+    table = head_frame({PREFIX.get(column.analysis, "") + column.quantity: column.values for column in held})
     behaviour = told(results, thresholds, linguistic(results))
     if behaviour is not None:
         table.insert(3, "behaviour", behaviour.reshape(-1))
     heads = all_heads(*held[0].values.shape)
     if "dependency_heads" in results:
-        best = [next(iter(relations(results, head, 1)), None) for head in heads]
-        table["best_relation"] = [relation.name if relation else "" for relation in best]
+        best = [[r.name for r in relations(results, head, 1) if r.accuracy > r.baseline] for head in heads]
+        table["best_relation"] = ["".join(names) for names in best]
     if "clustering" in results:
         table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
     return table
@@ -147,7 +162,7 @@ def _token_level(result: Any) -> Iterator[Column]:
 
 
 def _dependency(result: Any) -> Iterator[Column]:
-    chosen = result.chosen()
+    chosen = shown_relations(result)
     row = chosen.relations.index("UAS")
     best = float(chosen.offset_accuracy[:, row].max())
     yield Column(result.analysis, "UAS", chosen.accuracy[:, row].max(0), best, "best offset")
@@ -166,11 +181,11 @@ def _best_system(result: Any) -> tuple[float, str]:
 
 
 def _found_relations(result: Any) -> Iterator[tuple[str, str]]:
-    table = result.chosen(min_count=FEWEST).to_frame()
+    table = shown_relations(result).to_frame()
     checked = table["heldout_accuracy"] if "heldout_accuracy" in table else table["accuracy"]
     over = np.minimum(table["low"], checked) - table["baseline_accuracy"]
     gain = table["accuracy"] - table["baseline_accuracy"]
-    kept = table[(over > 0) & (gain >= CLEAR) & ~table["relation"].isin([*WHOLE, "root", "punct"])]
+    kept = table[(over > 0) & (gain >= CLEAR) & ~table["relation"].isin(NO_RELATION)]
     yield from ((row.head, row.relation) for row in kept.itertuples())
 
 

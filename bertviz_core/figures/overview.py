@@ -40,7 +40,7 @@ def behaviour_map(
     """Layers from left to right, heads from top to bottom, the behaviour's marker; a click on the legend hides and
     shows a behaviour. `customdata[0]` is the label counted from 1."""
     layers, heads = labels.shape
-    size = max(8, min(20, 300 // max(layers, heads)))
+    size = max(8, min(22, 320 // max(layers, heads)))
     figure = go.Figure(list(_traces(labels, columns, named, size, base)))
     if chosen is not None:
         ring = {"symbol": "square-open", "size": size + 14, "color": RING, "line": {"width": 2}}
@@ -49,30 +49,41 @@ def behaviour_map(
     map_axes(figure, layers, heads, base)
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(
-        showlegend=True, legend=legend, height=heads * (size + 16) + 130, margin={"t": 60, "b": 50}, hovermode="closest"
+        showlegend=True,
+        legend=legend,
+        height=max(420, heads * (size + 26) + 150),
+        margin={"t": 60, "b": 50},
+        hovermode="closest",
     )
 
 
 def head_rows(columns: list[Column], head: Head, titles: Mapping[str, str]) -> list[dict[str, str]]:
-    """One row for each quantity: its value, its rank among all heads, and the baseline where there is one."""
+    """One row for each quantity: its value, beside it the baseline where there is one, and its rank."""
     return [
         {
-            "analysis": titles.get(column.analysis, column.analysis),
             "quantity": said(column),
             "value": _value(column, column.values[head.layer, head.head]),
             "rank": f"{ranks(column.values)[head.layer, head.head]} of {column.values.size}",
             "baseline": f"{_value(column, column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
+            "analysis": titles.get(column.analysis, column.analysis),
         }
         for column in columns
     ]
 
 
-def relation_said(relation: Relation) -> str:
-    """As "obj 39.8 (offset +1: 34.8; rank 2)", percent."""
-    return (
-        f"{relation.name} {100 * relation.accuracy:.1f} (offset {relation.offset:+d}: {100 * relation.baseline:.1f}; "
-        f"rank {relation.rank}; n = {relation.n:,}, {relation.direction})"
-    )
+def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]:
+    """One row for each relation: what the head reaches, what the best fixed offset does, and its rank."""
+    return [
+        {
+            "relation": relation.name,
+            "found": f"{relation.accuracy:.1%}",
+            "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
+            "rank": f"{relation.rank} of {heads}",
+            "words": f"{relation.n:,}",
+            "direction": relation.direction,
+        }
+        for relation in relations
+    ]
 
 
 def said(column: Column) -> str:

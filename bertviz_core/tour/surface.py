@@ -72,8 +72,8 @@ def _separators(results: Results) -> Found:
     layer, most = int(means.argmax()), float(means.max())
     return Found(
         f"Layer {layer + 1}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
-        f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer {layer + 1}."
-        + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else ""),
+        f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
+        f"{layer + 1}." + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else ""),
         highest(values),
     )
 
@@ -98,9 +98,10 @@ def _breadth(results: Results) -> Found:
     values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
     means, theirs = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
+    largest = results["entropy"]["max_weight"][head.layer, head.head]
     return Found(
         f"Head {head.label()}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
-        f"{uniform:.2f}; its largest weight is {results['entropy']['max_weight'][head.layer, head.head]:.1%} on average.",
+        f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
         f"Layer means of BERT-base fall from {theirs[0]:.1f} nats to {min(theirs):.1f} in layer "
         f"{int(np.argmin(theirs)) + 1}; this model's go from {means[0]:.1f} to {means.min():.1f} in layer "
         f"{int(means.argmin()) + 1}.",
@@ -136,7 +137,7 @@ SURFACE = (
         "Neighbours",
         "Section 3.1, Figure 2",
         f"{paper.HEADS_OVER_HALF['previous']} heads of BERT-base (in layers 2, 4, 7 and 8) put over half of their "
-        f"attention on the previous token, and {paper.HEADS_OVER_HALF['next']} (in layers 1, 2, 2, 3 and 6) on the next.",
+        f"attention on the previous token, {paper.HEADS_OVER_HALF['next']} (in layers 1, 2, 2, 3 and 6) on the next.",
         "surface_patterns",
         "The map shows attention to the previous token; the line above it lists the heads over the threshold.",
         "Which head attends most to the previous token, and how much?",
@@ -165,7 +166,7 @@ SURFACE = (
         "gradient is near 0.",
         "sep_gradients",
         "“Is attention to [SEP] a no-op?”: attention above, gradients below.",
-        "In the layer that attends most to [SEP], does a weight on [SEP] matter more or less than one on another token?",
+        "In the layer that attends most to [SEP], does a weight on it matter more or less than one on another token?",
         ("sep_gradients",),
         _no_op,
         {"gradient": "gradient to [SEP]"},

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviours import LINGUISTIC, Thresholds
 from bertviz_core.analyses.head_summary import columns, linguistic, nearest, relations, told
-from bertviz_core.figures.overview import head_rows, relation_said
+from bertviz_core.figures.overview import head_rows, relation_rows
 from bertviz_core.figures.style import BEHAVIOURS
 from pages.shared import catalogue, links, stored
 from pages.shared.boxes import plain
@@ -16,12 +16,14 @@ from pages.shared.selection import Selection
 
 
 def folded(page: str, selection: Selection) -> None:
-    """One line that opens; nothing where nothing is stored."""
+    """One line that opens, and is filled only then; nothing where nothing is stored."""
     results = stored.results(page, selection)
     if results:
         label = f"Head {selection.label} in every analysis: {behaviour(results, selection, Thresholds())}"
-        with st.expander(plain(label), icon=":material/my_location:", key="head-panel"):
-            card(page, results, selection)
+        panel = st.expander(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
+        if panel.open:
+            with panel:
+                card(page, results, selection)
 
 
 def card(page: str, results: dict[str, Any], selection: Selection) -> None:
@@ -32,7 +34,9 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     st.dataframe(rows, hide_index=True, height="content", alt=alt)
     if best := relations(results, selection.head):
-        st.markdown("**Best relations, percent:** " + plain("; ".join(map(relation_said, best))))
+        st.markdown("**The relations it finds best**, beside the best fixed offset")
+        rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
+        st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
     if near := nearest(results, selection.head):
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
         st.markdown(f"**Attend most alike** (divergence, nats): {plain(alike)}")

@@ -37,7 +37,7 @@ def key_numbers(
         layer, head = divmod(int(patterns["previous"].argmax()), patterns["previous"].shape[1])
         clearest = f"{Head(layer, head).label(base)}: {patterns['previous'][layer, head]:.2f}"
         over = paper.HEADS_OVER_HALF["previous"]
-        entries.append(("Clearest for the previous token", clearest, f"paper: {over} heads over 0.5"))
+        entries.append(("Previous token, clearest", clearest, f"paper: {over} heads over 0.5"))
         if "to_sep" in patterns.present:
             highest = f"{patterns.layer_means('to_sep').max():.2f}"
             entries.append(("To [SEP], highest layer", highest, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
