@@ -56,7 +56,7 @@ page.metrics(
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
         ("Most alike", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
         ("Stress of the picture", f"{result.stress:.2f}", "0 would be a true picture"),
-        ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "over the thresholds"),
+        ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "the others are grey dots"),
     ]
 )
 
