@@ -13,6 +13,7 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.console import Console, with_console
+from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
 
@@ -85,6 +86,31 @@ def treebank(console: Console) -> None:
     ]
     _say_left_out(console, left_out)
     _write_json(console, records)
+
+
+@app.command("coreference-heads")
+@with_console
+def coreference_heads(
+    console: Console,
+    candidates: Annotated[str, typer.Option(help="mentions (the preceding ones), or words: any other.")] = "mentions",
+    predictions: Annotated[Path | None, typer.Option(help="Another system's chains for the same documents.")] = None,
+) -> None:
+    """Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
+    from bertviz_core.analyses.coreference_choices import check_candidates
+    from bertviz_core.analyses.coreference_predictions import score
+    from bertviz_core.corpora.source import from_path
+
+    check_candidates(candidates)
+    theirs = from_path(predictions) if predictions else None
+
+    def shown(result: Any) -> Any:
+        chosen = result.chosen(candidates)
+        if not theirs:
+            return chosen
+        request = Request("coreference_heads", console.checkpoint(), console.source(), console.settings())
+        return chosen.with_predictions(theirs, score(request, theirs))
+
+    console.analyse("coreference_heads", shown=shown)
 
 
 @app.command("clustering")

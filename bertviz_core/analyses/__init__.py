@@ -53,6 +53,7 @@ ANALYSES = {
         Analysis("entropy", "Entropy", "text", shared=True),
         Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
         Analysis("dependency_heads", "DependencyHeads", "treebank"),
+        Analysis("coreference_heads", "CoreferenceHeads", "coreference"),
         Analysis("clustering", "Clustering", "text"),
     )
 }
@@ -62,5 +63,6 @@ def examples_class(kind: Kind) -> Any:
     """(source, tokens, settings) -> iterable of encoded examples with `left_out` and `counts()`."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
+    from bertviz_core.models.windows import Windows
 
-    return {"text": Segments, "treebank": Sentences}[kind]
+    return {"text": Segments, "treebank": Sentences, "coreference": Windows}[kind]
