@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, check_candidates
 from bertviz_core.analyses.coreference_groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
 from bertviz_core.analyses.coreference_shown import Guess
-from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.proportions import wilson
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS

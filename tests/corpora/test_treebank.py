@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import tarfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,9 @@ def test_universal_treebanks_have_the_counts_that_their_publishers_give(path, se
     bank = Treebank(from_path(DATA / path))
     read_ones = list(bank.sentences(left_out))
     assert bank.format == CONLLU
+    rows = [line.split("\t") for line in lzma.decompress((DATA / path).read_bytes()).decode().splitlines()]
+    counted = Counter(row[7] for row in rows if row[0].isdigit() and len(row) == 10)
+    assert Counter(relation for sentence in read_ones for relation in sentence.relations) == counted
     assert (len(read_ones), sum(map(len, read_ones)), left_out.to_json()) == (sentences, words, [])
 
 
