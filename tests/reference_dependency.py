@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 DIRECTIONS = ("dependent->head", "head->dependent")
@@ -50,8 +52,6 @@ def score(sentences, guesses, possessives=()):
             marked = place + 1 < len(words) and words[place + 1].lower() in possessives
             if relation == "poss" and marked and guessed[place] != len(words):
                 right = guessed[place + 1] == governor
-            if governor == 0 and guessed[place] == place + 1:
-                right = False
             for name in {"all", relation} | (set() if relation.split(":")[0] == "punct" else {"UAS"}):
                 entry = counts.setdefault(name, [0, 0])
                 entry[0] += right
@@ -73,11 +73,11 @@ def table(sentences, maps, relation, offsets, possessives=()):
     scores = {key: accuracy(everyone, key[1], key[2], key[0]) for key in every}
     best = max(every, key=lambda key: scores[key][0])  # the first of equals
     halves = [[i for i in everyone if sentences[i]["number"] % 2 == parity] for parity in (0, 1)]
-    pooled = [0, 0]
+    pooled, both = [0, 0], True
     for pick, test in (halves, halves[::-1]):
         chosen = max(every, key=lambda key: accuracy(pick, key[1], key[2], key[0])[0])
         right, n = accuracy(test, chosen[1], chosen[2], chosen[0])
-        pooled = [pooled[0] + right, pooled[1] + n]
+        pooled, both = [pooled[0] + right, pooled[1] + n], both and n > 0
     baselines = {}
     for offset in offsets:
         guesses = [offset_guesses(len(sentence["words"]), offset) for sentence in sentences]
@@ -89,7 +89,7 @@ def table(sentences, maps, relation, offsets, possessives=()):
         "head": f"{best[1] + 1}-{best[2] + 1}",
         "direction": best[0],
         "accuracy": right / n,
-        "heldout_accuracy": pooled[0] / pooled[1],
+        "heldout_accuracy": pooled[0] / pooled[1] if both else math.nan,
         "baseline_offset": offset,
         "baseline_accuracy": baselines[offset][0] / n,
     }

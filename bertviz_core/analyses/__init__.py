@@ -51,9 +51,9 @@ ANALYSES = {
     for analysis in (
         Analysis("surface_patterns", "SurfacePatterns", "text", shared=True),
         Analysis("entropy", "Entropy", "text", shared=True),
+        Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
         Analysis("dependency_heads", "DependencyHeads", "treebank"),
         Analysis("coreference_heads", "CoreferenceHeads", "coreference"),
-        Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
         Analysis("clustering", "Clustering", "text"),
     )
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bertviz_core.analyses.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses, Rules
-from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, to_lists
 from bertviz_core.corpora.function_heads import POSSESSIVES, function_heads
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.trees import Sentence
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
     from bertviz_core.models.sentences import Sentences
 
 ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
-VIEWS = ("as-is", "function-heads")
-DEFAULTS: dict[str, Any] = {"view": VIEWS[0], "possessives": False}
+VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
+    "as-is": lambda sentence: sentence,
+    "function-heads": function_heads,
+}
+FEWEST, FEWEST_IN_SAMPLE = 100, 20
 RELEASE_OFFSETS = tuple(range(-3, 3))
 RELEASE_POSSESSIVES = ("'s", "s'")
 
@@ -35,15 +40,17 @@ RELEASE_POSSESSIVES = ("'s", "s'")
 class DependencyHeads(Result):
     """Correct guesses for every relation and head. Axes: (fold, direction, relation, layer, head), counted in words.
 
-    relations: names the axis; "all" and "UAS" first, then by falling number of words.   n: (fold, relation) words.
+    views, relations: name the relation axis: for each view "all" and "UAS" first, then by falling number of words.
+    n: (fold, relation) words.
     correct: guesses that are right.   offsets: (offset,) the fixed offsets that compete as baselines.
     offset_correct: (offset, relation) right guesses of each.
-    sentences: the first ones of the treebank, as {"number", "where", "words", "governors", "relations"}.
+    sentences: the first ones of the treebank, as {"number", "line", "words", "governors", "relations"}.
     guesses, weights: (direction, layer, head, word) for their words one after the other: the word guessed, counted
-    from 0 within its sentence, and the attention it has.
+    from 0 within its sentence, and the attention it has, in steps of 1/255.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
+    views: list[str]
     relations: list[str]
     n: np.ndarray
     correct: np.ndarray
@@ -60,47 +67,62 @@ class DependencyHeads(Result):
     @property
     def accuracy(self) -> np.ndarray:
         """(direction, relation, layer, head), fractions."""
-        return _share(self.correct.sum(0), self.n.sum(0)[:, None, None])
+        return share(self.correct.sum(0), self.n.sum(0)[:, None, None])
 
     @property
     def best(self) -> np.ndarray:
         """(relation, 3): direction, layer and head of the highest accuracy, the first of equals."""
-        return _best(self.correct.sum(0))
+        return best_heads(self.correct.sum(0))
 
     @property
     def heldout(self) -> np.ndarray:
         """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
         NaN where a half has no such word."""
-        right = sum(_at(self.correct[fold], _best(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
-        return np.where((self.n > 0).all(0), _share(right, self.n.sum(0)), np.nan)
+        right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
+        return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
 
     @property
     def offset_accuracy(self) -> np.ndarray:
         """(offset, relation), fractions."""
-        return _share(self.offset_correct, self.n.sum(0))
+        return share(self.offset_correct, self.n.sum(0))
 
-    def chosen(self, min_count: int = 1, offsets: int | None = None, merge_subtypes: bool = False) -> DependencyHeads:
-        """The same counts for people: relations of fewer than `min_count` words left away, `nmod:poss` counted as
-        `nmod` where subtypes are merged, baselines at most `offsets` words away (the release's own in mode "paper").
+    def chosen(
+        self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
+    ) -> DependencyHeads:
+        """The counts of one view, for people: relations of fewer than `min_count` words left away, `nmod:poss` counted
+        as `nmod` where subtypes are merged, baselines at most `offsets` words away (mode "paper": the release's own).
 
-        Raises SettingsError for offsets that were not counted.
+        Raises SettingsError for a view that there is not and offsets that were not counted.
         """
-        wide = 5 if offsets is None else offsets
-        if not 1 <= wide <= max(OFFSETS):
-            raise SettingsError(f"Offsets up to {wide} were not counted.", hint=f"Choose 1 to {max(OFFSETS)}.")
-        wanted = RELEASE_OFFSETS if self.paper else [o for o in self.offsets if 0 < abs(o) <= wide]
-        merged = self._merged() if merge_subtypes else self
-        keep = [row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count]
-        shown = {"min_count": min_count, "offsets": wide, "merge_subtypes": merge_subtypes}
+        check_choice(view, offsets)
+        wanted = RELEASE_OFFSETS if self.paper else [o for o in self.offsets if 0 < abs(o) <= offsets]
+        shown = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
+        viewed = self._rows([row for row, its_view in enumerate(self.views) if its_view == view])
+        merged = viewed._merged() if merge_subtypes else viewed
+        kept = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
         return replace(
-            merged,
+            kept,
             provenance=self.provenance | {"options": self.provenance["options"] | shown},
-            relations=[merged.relations[row] for row in keep],
-            n=merged.n[:, keep],
-            correct=merged.correct[:, :, keep],
             offsets=np.array(wanted),
-            offset_correct=merged.offset_correct[np.isin(self.offsets, wanted)][:, keep],
+            offset_correct=kept.offset_correct[np.isin(self.offsets, wanted)],
+            sentences=[_seen(VIEWS[view](sentence_of(s)), merge_subtypes) for s in self.sentences],
         )
+
+    def _rows(self, keep: Sequence[int]) -> DependencyHeads:
+        return replace(
+            self,
+            views=[self.views[row] for row in keep],
+            relations=[self.relations[row] for row in keep],
+            n=self.n[:, keep],
+            correct=self.correct[:, :, keep],
+            offset_correct=self.offset_correct[:, keep],
+        )
+
+    def most_telling(self) -> str:
+        """The relation whose best head is the furthest above its best offset; "all" where there is none to choose."""
+        gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
+        rows = [row for row, name in enumerate(self.relations) if name not in (ALL, UAS, "root", "punct")]
+        return self.relations[max(rows, key=lambda row: gain[row], default=0)]
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -117,7 +139,7 @@ class DependencyHeads(Result):
         import pandas as pd
 
         n, best = self.n.sum(0), self.best
-        right = _at(self.correct.sum(0), best)
+        right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)
         offset = self.offset_correct.argmax(0)
         columns = {
@@ -125,7 +147,7 @@ class DependencyHeads(Result):
             "n": n,
             "head": [Head(int(layer), int(head)).label() for _, layer, head in best],
             "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
-            "accuracy": _share(right, n),
+            "accuracy": share(right, n),
             "low": low,
             "high": high,
             "heldout_accuracy": self.heldout,
@@ -137,74 +159,94 @@ class DependencyHeads(Result):
         return pd.DataFrame(columns)
 
     def _merged(self) -> DependencyHeads:
-        """Subtypes added up under what stands before the colon."""
-        merged = [relation.split(":")[0] for relation in self.relations[2:]]
-        names = _by_size(merged, self.n.sum(0)[2:])
-        rows = np.array([[name == other for other in merged] for name in names], dtype=np.int64)
-        rows = np.block([[np.eye(2, dtype=np.int64), np.zeros((2, len(merged)), dtype=np.int64)],
-                         [np.zeros((len(names), 2), dtype=np.int64), rows]])  # fmt: skip
+        """Subtypes added up under what stands before the colon; of one view."""
+        bases = [relation.split(":")[0] for relation in self.relations]
+        names = [*self.relations[:2], *_by_size(bases[2:], self.n.sum(0)[2:])]
+        member = np.array([[name == base for base in bases] for name in names], dtype=np.int32)
         return replace(
             self,
-            relations=[ALL, UAS, *names],
-            n=self.n @ rows.T,
-            correct=np.einsum("mr,fdrlh->fdmlh", rows, self.correct),
-            offset_correct=self.offset_correct @ rows.T,
+            views=self.views[:1] * len(names),
+            relations=names,
+            n=self.n @ member.T,
+            correct=np.einsum("mr,fdrlh->fdmlh", member, self.correct),
+            offset_correct=self.offset_correct @ member.T,
         )
 
 
-def view_of(name: str) -> Any:
-    """The view, a function from Sentence to Sentence, by its name in VIEWS; raises SettingsError for another name."""
-    if name not in VIEWS:
-        raise SettingsError(f"There is no view {name!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
-    return function_heads if name == VIEWS[1] else _as_is
+def fewest(source: Source) -> int:
+    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
+    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
+
+
+def check_choice(view: str, offsets: int) -> None:
+    """Raises SettingsError for a view that there is not, and for offsets that are not counted."""
+    if view not in VIEWS:
+        raise SettingsError(f"There is no view {view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
+    if not 1 <= offsets <= max(OFFSETS):
+        raise SettingsError(f"Offsets up to {offsets} are not counted.", hint=f"Choose 1 to {max(OFFSETS)}.")
 
 
 def accumulator(model: AttentionModel, request: Request) -> Guesses:
-    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule."""
-    options = DEFAULTS | request.options
-    words = RELEASE_POSSESSIVES if request.settings.paper else POSSESSIVES if options["possessives"] else ()
-    rules = Rules(view_of(options["view"]), words, first_piece=request.settings.paper)
+    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule.
+
+    Option `possessives`: apply that rule in corrected mode too.
+    """
+    words = POSSESSIVES if request.options.get("possessives") else ()
+    rules = Rules(VIEWS, RELEASE_POSSESSIVES if request.settings.paper else words, request.settings.paper)
     return Guesses(rules, model.layers, model.heads, model.device)
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     """The result, with the first sentences and the guesses made in them."""
     held = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
-    names = list(accumulator.names)
-    order = [names.index(name) for name in _by_size(names, held["n"].sum(1))]
-    punctuation = np.array([name.split(":")[0] == "punct" for name in names])
-
-    def rows(counts: np.ndarray) -> np.ndarray:
-        return np.concatenate([counts.sum(0)[None], counts[~punctuation].sum(0)[None], counts[order]])
-
-    sentences = [_described(accumulator.rules.view(example.sentence)) for example in _first(examples)]
+    names, rows = _rows_of(list(accumulator.names), held["n"].sum(1))
+    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in held.items()}
+    sentences = [described(example.sentence) for example in takewhile(lambda e: e.number < EXAMPLES, examples)]
     kept = [accumulator.kept[sentence["number"]] for sentence in sentences]
-    small = np.uint8 if max((len(s["words"]) for s in sentences), default=0) <= 256 else np.uint16
+    longest = max(len(sentence["words"]) for sentence in sentences) if sentences else 0
     return DependencyHeads(
         provenance=provenance,
-        relations=[ALL, UAS, *(names[row] for row in order)],
-        n=rows(held["n"]).T.astype(np.int32),
-        correct=rows(held["correct"]).transpose(1, 2, 0, 3, 4).astype(np.int32),
+        views=[view for view, _ in names],
+        relations=[relation for _, relation in names],
+        n=counts["n"],
+        correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
-        offset_correct=rows(held["offsets"]).sum(1).T.astype(np.int32),
+        offset_correct=counts["offsets"].sum(0).T,
         sentences=sentences,
-        guesses=np.concatenate([guess for guess, _ in kept], -1).astype(small),
-        weights=np.concatenate([weight for _, weight in kept], -1),
+        guesses=_joined([guess for guess, _ in kept]).astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=_joined([weight for _, weight in kept]),
     )
 
 
-def _first(examples: Sentences) -> list[Any]:
-    return list(takewhile(lambda example: example.number < EXAMPLES, examples))
+def described(sentence: Sentence) -> dict[str, Any]:
+    """A sentence as a result keeps it."""
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(sentence).items()}
 
 
-def _described(sentence: Sentence) -> dict[str, Any]:
-    return {
-        "number": sentence.number,
-        "where": sentence.where,
-        "words": list(sentence.words),
-        "governors": list(sentence.governors),
-        "relations": list(sentence.relations),
-    }
+def _seen(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
+    names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
+    return described(replace(sentence, relations=names))
+
+
+def sentence_of(described: dict[str, Any]) -> Sentence:
+    """The inverse, of what has been to bytes and back too."""
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
+    return Sentence(**values)
+
+
+def _rows_of(names: Sequence[tuple[str, str]], n: np.ndarray) -> tuple[list[tuple[str, str]], list[list[int]]]:
+    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for view in VIEWS:
+        mine = {name: row for row, (its_view, name) in enumerate(names) if its_view == view}
+        rows[view, ALL] = list(mine.values())
+        rows[view, UAS] = [row for name, row in mine.items() if name.split(":")[0] != "punct"]
+        rows |= {(view, name): [mine[name]] for name in _by_size(list(mine), n[list(mine.values())])}
+    return list(rows), list(rows.values())
+
+
+def _joined(kept: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(kept, -1) if kept else np.zeros((len(DIRECTIONS), 0, 0, 0), dtype=np.uint8)
 
 
 def _by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
@@ -213,24 +255,3 @@ def _by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
     for name, count in zip(names, n.tolist(), strict=True):
         totals[name] = totals.get(name, 0) + count
     return sorted(totals, key=lambda name: (-totals[name], name))
-
-
-def _best(correct: np.ndarray) -> np.ndarray:
-    """(relation, 3) direction, layer and head of the most in (direction, relation, layer, head)."""
-    directions, relations, layers, heads = correct.shape
-    flat = correct.transpose(1, 0, 2, 3).reshape(relations, -1).argmax(1)
-    return np.stack(np.unravel_index(flat, (directions, layers, heads)), 1)
-
-
-def _at(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """(relation,) the counts of one head for each relation."""
-    return correct[best[:, 0], np.arange(len(best)), best[:, 1], best[:, 2]]
-
-
-def _share(correct: Any, n: np.ndarray) -> np.ndarray:
-    """Fractions; NaN where there is nothing to count."""
-    return np.asarray(correct / np.where(n > 0, n, np.nan))
-
-
-def _as_is(sentence: Sentence) -> Sentence:
-    return sentence

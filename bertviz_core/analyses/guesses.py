@@ -6,7 +6,7 @@ A head's guess for word w is the other word with the most word-level attention. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,56 +31,73 @@ EXAMPLES = 500  # the guesses of so many sentences are kept, for people to look 
 class Rules:
     """What the guesses are scored against, and how.
 
-    view: of each sentence's tree.   possessives: the words that, following a word of relation `poss`, make the guess
-    for it, where its own guess is not the last word; none switches that rule off.
+    views: by name, what each makes of a sentence's tree; all are scored, for the guesses are the same.
+    possessives: the words that, following a word of relation `poss`, make the guess for it, where its own guess is
+    not the last word; none switches that rule off.
     first_piece: a split word's row is that of its first piece.
     """
 
-    view: Callable[[Sentence], Sentence]
+    views: Mapping[str, Callable[[Sentence], Sentence]]
     possessives: tuple[str, ...] = ()
     first_piece: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
-    """A batch's trees on the device; axes (batch, word), words counted from 0.
+class Trees:
+    """A batch's trees under one view; axes (batch, word), words counted from 0.
 
     governor: -1 for the root.   bucket: relation * FOLDS + fold.   ruled: the `poss` rule applies.
-    last: (batch, 1) the last word.   allowed: (batch, 1, word, word), pairs of two different words.
     """
 
-    words: Membership
     governor: Tensor
     bucket: Tensor
     ruled: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A batch's trees under every view.   last: (batch, 1) the last word.
+    allowed: (batch, 1, word, word), pairs of two different words."""
+
+    words: Membership
     last: Tensor
     allowed: Tensor
+    trees: tuple[Trees, ...]
 
-    def scored(self, guess: Tensor) -> Tensor:
+    def scored(self, trees: Trees, guess: Tensor) -> Tensor:
         """(real word, ...) whether guesses (batch, ..., word) are right, for the real words of the batch alone."""
         import torch
 
-        aligned = (len(guess), *[1] * (guess.dim() - 2), guess.shape[-1])
+        between = [1] * (guess.dim() - 2)
         following = torch.cat([guess[..., 1:], guess[..., -1:]], -1)
-        replaced = self.ruled.view(aligned) & (guess != self.last.view(-1, *[1] * (guess.dim() - 1)))
-        right = torch.where(replaced, following, guess) == self.governor.view(aligned)
+        ruled = trees.ruled.view(len(guess), *between, -1) & (guess != self.last.view(-1, *between, 1))
+        right = torch.where(ruled, following, guess) == trees.governor.view(len(guess), *between, -1)
         return right.movedim(-1, 1)[self.words.mask]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The guesses kept of one batch: `rows` of it; guess and weight: (row, direction, layer, head, word)."""
+
+    rows: list[int]
+    guess: np.ndarray
+    weight: np.ndarray
 
 
 @dataclass
 class Guesses:
     """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
 
-    names: relations in the order in which they came up, shared by the accumulators of one pass.
+    names: (view, relation) in the order in which they came up, shared by the accumulators of one pass.
     correct: (relation, fold, direction, layer, head); offsets: (relation, fold, offset); n: (relation, fold); int64.
-    kept: sentence number -> (guess, weight), each (direction, layer, head, word), for the first EXAMPLES sentences.
+    kept: sentence number -> (guess, weight in 255ths), each (direction, layer, head, word), of the first EXAMPLES.
     """
 
     rules: Rules
     layers: int
     heads: int
     device: str
-    names: dict[str, int] = field(default_factory=dict)
+    names: dict[tuple[str, str], int] = field(default_factory=dict)
     kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -91,17 +108,20 @@ class Guesses:
 
         self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
         self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
-        self.open: tuple[Batch, Gold] | None = None
+        self.open: tuple[Batch, Gold, Pages] | None = None
 
     def fresh(self) -> Self:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        gold = self._opened(batch)
+        gold, pages = self._opened(batch)
         weight, guess = best_words(gold, attention.weights)
-        right = gold.scored(guess)  # (real word, direction, head)
-        self._add(gold, self.correct[:, :, :, attention.layer], right)
-        self._keep(batch, attention.layer, guess, weight)
+        for trees in gold.trees:
+            right = gold.scored(trees, guess)  # (real word, direction, head)
+            self._add(gold, trees, self.correct[:, :, :, attention.layer], right)
+        if pages.rows:
+            pages.guess[:, :, attention.layer] = guess[pages.rows].cpu().numpy()
+            pages.weight[:, :, attention.layer] = (weight[pages.rows] * 255).round().clamp(min=0).cpu().numpy()
 
     def merge(self, other: Self) -> None:
         import torch
@@ -118,35 +138,39 @@ class Guesses:
         self._grow()
         return {"correct": self.correct, "offsets": self.offsets, "n": self.n}
 
-    def _opened(self, batch: Batch) -> Gold:
+    def _opened(self, batch: Batch) -> tuple[Gold, Pages]:
         """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
         if self.open is None or self.open[0] is not batch:
-            self.open = batch, self._gold(batch.examples)
+            gold = self._gold(batch.examples)
+            self.open = batch, gold, self._open_pages(batch.examples, gold.words.mask.shape[1])
             self._grow()
-            self._count_words(self.open[1])
-        return self.open[1]
+            self._count_words(gold)
+        return self.open[1:]
 
     def _gold(self, examples: Sequence[Any]) -> Gold:
         import torch
 
         words = membership(examples, self.device, first_piece=self.rules.first_piece)
         size = words.mask.shape[1]
-        governor, bucket = np.zeros((2, len(examples), size), dtype=np.int64)
-        ruled = np.zeros((len(examples), size), dtype=bool)
+        last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
+        others = ~torch.eye(size, dtype=torch.bool, device=self.device)
+        allowed = words.mask[:, :, None] & words.mask[:, None, :] & others
+        return Gold(
+            words, last, allowed[:, None], tuple(self._trees(view, examples, size) for view in self.rules.views)
+        )
+
+    def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:
+        import torch
+
+        governor, bucket, ruled = np.zeros((3, len(examples), size), dtype=np.int64)
         for row, example in enumerate(examples):
-            sentence, fold = self.rules.view(example.sentence), example.number % FOLDS
-            relations = [self.names.setdefault(name, len(self.names)) for name in sentence.relations]
+            sentence, fold = self.rules.views[view](example.sentence), example.number % FOLDS
+            relations = [self.names.setdefault((view, name), len(self.names)) for name in sentence.relations]
             governor[row, : len(sentence)] = np.array(sentence.governors) - 1
             bucket[row, : len(sentence)] = np.array(relations) * FOLDS + fold
             ruled[row, : len(sentence)] = self._ruled(sentence)
-        last = np.array([[len(example.sentence) - 1] for example in examples])
-        others = ~torch.eye(size, dtype=torch.bool, device=self.device)
-        allowed = words.mask[:, :, None] & words.mask[:, None, :] & others
-
-        def moved(array: np.ndarray) -> Tensor:
-            return torch.from_numpy(array).to(self.device)
-
-        return Gold(words, moved(governor), moved(bucket), moved(ruled), moved(last), allowed[:, None])
+        moved = [torch.from_numpy(array).to(self.device) for array in (governor, bucket, ruled)]
+        return Trees(moved[0], moved[1], moved[2].bool())
 
     def _ruled(self, sentence: Sentence) -> list[bool]:
         following = (*sentence.words[1:], "")
@@ -163,14 +187,16 @@ class Guesses:
         place = torch.arange(mask.shape[1], device=self.device)
         offsets = torch.from_numpy(OFFSETS).to(self.device)
         fixed = (place + offsets[:, None]).clamp(min=-1)  # (offset, word), the root being -1 here
-        self._add(gold, self.offsets, gold.scored(fixed[None].minimum(gold.last[:, :, None])))
-        self._add(gold, self.n, mask.new_ones(int(mask.sum())))
+        guess = fixed[None].minimum(gold.last[:, :, None])  # (batch, offset, word)
+        for trees in gold.trees:
+            self._add(gold, trees, self.offsets, gold.scored(trees, guess))
+            self._add(gold, trees, self.n, mask.new_ones(int(mask.sum())))
 
-    def _add(self, gold: Gold, counts: Tensor, right: Tensor) -> None:
+    def _add(self, gold: Gold, trees: Trees, counts: Tensor, right: Tensor) -> None:
         """Add right (real word, ...) to counts (relation, fold, ...), each word to its relation and fold."""
         import torch
 
-        bucket = gold.bucket[gold.words.mask]
+        bucket = trees.bucket[gold.words.mask]
         sums = torch.zeros((counts.shape[0] * FOLDS, *right.shape[1:]), dtype=torch.int64, device=self.device)
         counts += sums.index_add_(0, bucket, right.long()).view(counts.shape)
 
@@ -184,18 +210,15 @@ class Guesses:
 
         self.correct, self.offsets, self.n = longer(self.correct), longer(self.offsets), longer(self.n)
 
-    def _keep(self, batch: Batch, layer: int, guess: Tensor, weight: Tensor) -> None:
-        rows = [row for row, example in enumerate(batch.examples) if example.number < EXAMPLES]
-        if not rows:
-            return
-        guesses = guess[rows].cpu().numpy().astype(np.uint16)  # (batch, direction, head, word)
-        weights = weight[rows].cpu().numpy().astype(np.float16)
-        for row, its_guesses, its_weights in zip(rows, guesses, weights, strict=True):
-            number, size = batch.examples[row].number, int(np.max(batch.examples[row].words)) + 1  # type: ignore[arg-type]
-            shape = (len(DIRECTIONS), self.layers, self.heads, size)
-            empty = (np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.float16))
-            kept = self.kept.setdefault(number, empty)
-            kept[0][:, layer], kept[1][:, layer] = its_guesses[..., :size], its_weights[..., :size]
+    def _open_pages(self, examples: Sequence[Any], size: int) -> Pages:
+        """Room for the guesses in those of the batch's sentences that are kept."""
+        rows = [row for row, example in enumerate(examples) if example.number < EXAMPLES]
+        shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
+        pages = Pages(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
+        for place, row in enumerate(rows):
+            words = slice(len(examples[row].sentence))
+            self.kept[examples[row].number] = pages.guess[place, ..., words], pages.weight[place, ..., words]
+        return pages
 
 
 def best_words(gold: Gold, weights: Tensor) -> tuple[Tensor, Tensor]:
@@ -205,6 +228,6 @@ def best_words(gold: Gold, weights: Tensor) -> tuple[Tensor, Tensor]:
     """
     import torch
 
-    maps = gold.words.maps(weights).masked_fill(~gold.allowed, -1.0)  # (batch, head, word, word)
+    maps = torch.where(gold.allowed, gold.words.maps(weights), -1.0)  # (batch, head, word, word)
     row, column = maps.max(-1), maps.max(-2)
     return torch.stack([row.values, column.values], 1), torch.stack([row.indices, column.indices], 1)

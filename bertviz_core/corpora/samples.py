@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 # kind of corpus -> {name shown, used in permalinks and on the command line -> file}
 SAMPLES: dict[str, dict[str, str]] = {
     "text": {"encyclopedia": "encyclopedia.txt"},
-    "treebank": {},
+    "treebank": {"treebank": "treebank.conllu"},
     "coreference": {"coreference": "coreference.conll"},
 }
 

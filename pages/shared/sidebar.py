@@ -42,6 +42,12 @@ OWN = {
         ["txt", "json", "gz", "xz"],
         "One paragraph or sentence a line.",
     ),
+    "treebank": Own(
+        "Your own treebank",
+        "A treebank: CoNLL-U, CoNLL-X, or lines of the form `word head-label`",
+        ["conllu", "conll", "conllx", "conll10", "txt", "gz", "xz"],
+        "He 2-nsubj\nsat 0-root",
+    ),
     "coreference": Own(
         "Your own corpus",
         "Documents with chains: CoNLL-2012, LitBank, 3 columns, CorefUD, jsonlines or GAP",
@@ -177,16 +183,13 @@ def _take_paste(kind: str) -> None:
 
 def _keep(data: bytes, name: str, kind: str) -> None:
     """Read it once, so that a file nobody can read is refused at once; then keep it and choose it."""
-    from bertviz_core.corpora.coreference import check_coreference
-    from bertviz_core.corpora.readers import check_text
+    from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.source import from_bytes
-
-    check = {"text": check_text, "coreference": check_coreference}[kind]
 
     try:
         if len(data) > UPLOAD_LIMIT:
             raise InputError(f"The file is over {UPLOAD_LIMIT / 1e6:.0f} MB.", where=name, hint="Use the command line.")
-        check(from_bytes(data, name))
+        check(kind, from_bytes(data, name))
         option = UPLOAD + services.store().keep_upload(data, name)
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem
