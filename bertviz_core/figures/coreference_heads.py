@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.coreference_choices import DIRECTIONS
 from bertviz_core.analyses.coreference_groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
-from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.style import head_map, map_axes, square_size
 from bertviz_core.heads import Head
 

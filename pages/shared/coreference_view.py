@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from bertviz_core.analyses.intervals import wilson
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_predictions import score
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
 from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
