@@ -38,11 +38,11 @@ def holdings(store: Store, fingerprint: str) -> Iterator[Holding]:
 
 
 def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
-    """Analysis -> its result that rests on the most tokens, among those of one mode without options of their own."""
+    """Analysis -> its result that rests on the most tokens, among those of one mode without options or files of their own."""
     found: dict[str, Holding] = {}
     for held in holdings(store, fingerprint):
         origin = held.provenance
-        if origin["settings"]["mode"] == mode and not origin["options"]:
+        if origin["settings"]["mode"] == mode and not origin["options"] and "others" not in origin:
             found[held.analysis] = max(held, found.get(held.analysis, held), key=lambda other: other.size)
     return {name: _read(store, found[name]) for name in ANALYSES if name in found}
 

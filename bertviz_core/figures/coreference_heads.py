@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,8 @@ def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int
 
 
 def _name(one: Choice | str, base: int) -> str:
-    return one if isinstance(one, str) else f"head {one.head.label(base)}"
+    """A system's name may be a file's: it must not be read as markup."""
+    return escape(one) if isinstance(one, str) else f"head {one.head.label(base)}"
 
 
 def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:

@@ -39,6 +39,12 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
         f"the rules find {rules:.1%}. {result.single:,} mentions have only one word to choose from. "
         f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
+    if result.candidates == "mentions" and 2 * result.single > n:
+        st.info(
+            "Most mentions have only one word to choose from, so that no head can be wrong about them: the file marks "
+            "few mentions (as WinoBias does). Choose the candidates “words”.",
+            icon=":material/info:",
+        )
     if best.head != selection.head:
         label = best.head.label()
         st.button(
