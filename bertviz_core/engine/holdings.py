@@ -38,11 +38,13 @@ def holdings(store: Store, fingerprint: str) -> Iterator[Holding]:
 
 
 def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
-    """Analysis -> its result that rests on the most tokens, among those of one mode without options or files of their own."""
+    """Analysis -> its result that rests on the most tokens, among those of one mode; what was asked for with options or
+    files of its own is left aside."""
     found: dict[str, Holding] = {}
     for held in holdings(store, fingerprint):
         origin = held.provenance
-        if origin["settings"]["mode"] == mode and not origin["options"] and "others" not in origin:
+        plain = not origin["options"] and "others" not in origin
+        if plain and origin["settings"]["mode"] == mode:
             found[held.analysis] = max(held, found.get(held.analysis, held), key=lambda other: other.size)
     return {name: _read(store, found[name]) for name in ANALYSES if name in found}
 

@@ -26,6 +26,7 @@ SAID = {
     ("sep_gradients", "to_sep_times_attention"): "attention × gradient to [SEP]",
     ("dependency_heads", "UAS"): "UAS of this head alone",
     ("coreference_heads", "all"): "antecedents found",
+    ("probes", "weight"): "weight in the attention-only probe",
 }
 AS_PERCENT = ("dependency_heads", "coreference_heads")
 
