@@ -4,8 +4,8 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 
 import streamlit as st  # isort: skip
 
-from bertviz_core.errors import BertvizError
-from pages.shared import boxes, catalogue, sidebar
+from bertviz_core.errors import BertvizError, DownloadNeeded
+from pages.shared import boxes, catalogue, job_panel, sidebar
 
 st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
 
@@ -13,6 +13,8 @@ page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar dra
 try:
     sidebar.choose(catalogue.entry(page.url_path))
     page.run()
+except DownloadNeeded as needed:
+    job_panel.offer_download(needed)
 except BertvizError as error:
     boxes.error(error)
 finally:

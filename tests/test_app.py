@@ -100,6 +100,15 @@ def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:
     assert len(again.metric) == 4
 
 
+def test_an_upload_can_be_deleted() -> None:
+    app = open_app()
+    app.file_uploader(key="uploader").set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
+    assert app.selectbox(key="corpus").value.startswith("upload-")
+    next(b for b in app.button if b.label == "Delete it now").click().run()
+    assert app.selectbox(key="corpus").value == "encyclopedia"
+    assert not app.error
+
+
 def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
     app = open_app(corpus="upload-" + "0" * 64)
     assert "not on this server" in unescaped(app.error[0].value)

@@ -12,9 +12,8 @@ import streamlit as st
 from bertviz_core import exports
 from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine.jobs import Job
 from bertviz_core.engine.requests import Request
-from pages.shared import boxes, catalogue, services
+from pages.shared import boxes, catalogue, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
 
@@ -32,16 +31,26 @@ def result_or_stop(request: Request, selection: Selection) -> Any:
     """The stored result; or the offer to compute it, the running job, or why it failed, and the page ends there."""
     result = services.find(request)
     if result is not None:
+        _counted(result)
         return result
     job = next(filter(None, map(services.jobs().get, _shared_keys(request))), None)
     if job is not None and not job.finished:
-        _running(job)
+        job_panel.running(job)
     else:
         if job is not None and job.error is not None:
             boxes.error(job.error)
         _offer(request, selection)
     st.skeleton(height=420)
     st.stop()
+
+
+def _counted(result: Result) -> None:
+    """What the numbers of this page rest on, in one quiet line."""
+    origin = result.provenance
+    units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
+    counts = ", ".join(f"{origin[name]:,} {name}" for name in units)
+    changed = sum(entry["count"] for entry in origin["left_out"])
+    st.caption(f"{counts}; {changed:,} left out or changed; {origin['device']}, {origin['settings']['dtype']}")
 
 
 def _shared_keys(request: Request) -> list[str]:
@@ -60,16 +69,6 @@ def _offer(request: Request, selection: Selection) -> None:
     if st.button(f"Analyse (about {length})", type="primary", icon=":material/play_arrow:"):
         services.analyse(request)
         st.rerun()
-
-
-@st.fragment(run_every=0.5)
-def _running(job: Job) -> None:
-    if job.finished:
-        st.rerun()
-    before = services.jobs().waiting_before(job)
-    text = f"Waiting for {before} earlier job{'s' * (before > 1)}" if job.state == "waiting" else str(job.progress)
-    st.progress(job.progress.fraction, text=boxes.plain(text))
-    st.button("Cancel", on_click=job.cancel, icon=":material/stop:")
 
 
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import runpy
+import threading
 from pathlib import Path
 
 import streamlit as st
 
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import UPLOAD_LIMIT, Source
+from bertviz_core.engine.store import UPLOAD_DAYS
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
@@ -18,6 +20,7 @@ from pages.shared import boxes, catalogue, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
+_run = threading.local()  # a script run is one thread; the selection lives no longer
 UPLOAD = "upload-"  # before a digest, in the address bar
 
 
@@ -31,7 +34,7 @@ def choose(entry: Entry) -> None:
         settings = _settings(checkpoint)
         head, base = _head(checkpoint)
         st.caption(f"Store: {services.store().size() / 1e6:,.1f} MB on this machine.")
-    st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
+    _run.selection = Selection(checkpoint, source, settings, head, base)
 
 
 def current() -> Selection:
@@ -40,16 +43,16 @@ def current() -> Selection:
     A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
     folder called pages); the frame then runs first, with the page inside it.
     """
-    if "selection" not in st.session_state:
+    if getattr(_run, "selection", None) is None:
         runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
         st.stop()
-    selection: Selection = st.session_state["selection"]
+    selection: Selection = _run.selection
     return selection
 
 
 def forget() -> None:
-    """The run is over: the next page, if it runs alone, must see that no frame stands around it."""
-    st.session_state.pop("selection", None)
+    """The run is over: a page that runs alone next must see that no frame stands around it."""
+    _run.selection = None
 
 
 def _menu() -> None:
@@ -89,6 +92,11 @@ def _corpus(entry: Entry) -> Source:
     st.query_params["corpus"] = chosen
     with st.popover("Your own text", icon=":material/upload:", width="stretch"):
         _add_corpus()
+        if chosen.startswith(UPLOAD):
+            st.caption(
+                f"“{boxes.plain(mine[chosen])}” is kept on this server for {UPLOAD_DAYS} days, under its digest."
+            )
+            st.button("Delete it now", on_click=_delete, args=(chosen, options[0]), icon=":material/delete:")
     if problem := st.session_state.pop("upload_problem", None):
         boxes.error(problem)
     if not chosen.startswith(UPLOAD):
@@ -99,10 +107,12 @@ def _corpus(entry: Entry) -> Source:
 def _follow_link(key: str, options: list[str]) -> None:
     """On arrival, take the choice from the address; an upload that is not this reader's opens by its digest alone."""
     linked = st.query_params.get(key, "")
+    if key in st.session_state:
+        return
     if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
         options.append(linked)
         st.session_state["uploads"][linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
-    if key not in st.session_state and linked in options:
+    if linked in options:
         st.session_state[key] = linked
 
 
@@ -142,6 +152,12 @@ def _keep(data: bytes, name: str) -> None:
         return
     st.session_state["uploads"][option] = name
     st.session_state["corpus"] = option
+
+
+def _delete(option: str, instead: str) -> None:
+    services.store().delete_upload(option.removeprefix(UPLOAD))
+    del st.session_state["uploads"][option]
+    st.session_state["corpus"] = instead
 
 
 def _settings(checkpoint: Checkpoint) -> Settings:

@@ -1,0 +1,37 @@
+"""A running job: where it is, how long it takes, and a way to stop it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.engine.jobs import Job
+from bertviz_core.errors import DownloadNeeded
+from bertviz_core.models import checkpoint
+from pages.shared import boxes, services
+
+
+@st.fragment(run_every=0.5)
+def running(job: Job) -> None:
+    """Progress, rate, time to go, and Cancel; the page is run again when the job has ended."""
+    if job.finished:
+        st.rerun()
+    before = services.jobs().waiting_before(job)
+    text = f"Waiting for {before} earlier job{'s' * (before > 1)}" if job.state == "waiting" else str(job.progress)
+    st.progress(job.progress.fraction, text=boxes.plain(text))
+    st.button("Cancel", on_click=job.cancel, icon=":material/stop:")
+
+
+def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
+    """Say what a hub model would take, and fetch it only when asked to."""
+    key = f"download/{needed.name}/{revision}"
+    job = services.jobs().get(key)
+    if job is not None and not job.finished:
+        running(job)
+        return
+    if job is not None and job.error is not None:
+        boxes.error(job.error)
+    st.title("One download first")
+    st.write(f"{boxes.plain(needed.what)} Nothing else is fetched, and no code of the model's is ever run.")
+    if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
+        services.jobs().submit(key, "Download", lambda progress: checkpoint.download(needed.name, revision))
+        st.rerun()
