@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import safetensors.numpy
 
 from bertviz_core.heads import Head
 from bertviz_core.models.units import Layout, Units
@@ -76,6 +78,16 @@ class InputAttention:
                 "weight": self.of(head).reshape(-1),
             }
         )
+
+    def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
+        """`to_frame` of one head; the last columns say in every row what it was computed from."""
+        return self.to_frame(head).assign(**origin).to_csv(index=False).encode()
+
+    def to_safetensors(self, origin: dict[str, Any]) -> bytes:
+        """`attention` (layer, head, query, key) of every head, the labels in the header."""
+        header = {"queries": self.queries.labels, "keys": self.keys.labels, **origin}
+        metadata = {name: json.dumps(value, ensure_ascii=False) for name, value in header.items()}
+        return safetensors.numpy.save({"attention": np.ascontiguousarray(self.weights)}, metadata)
 
 
 def look(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:

@@ -73,7 +73,15 @@ def small_multiples(seen: InputAttention, *, chosen: Head | None = None, base: i
         )
     )
     size = max(12, min(46, 330 // layers))
-    figure.add_scatter(**_doors(layers, heads, size, chosen, base))
+    figure.add_scatter(**_doors(layers, heads, size, base))
+    if chosen is not None:
+        sides = {
+            "x0": chosen.layer + 0.49,
+            "x1": chosen.layer + 1.51,
+            "y0": chosen.head + 0.49,
+            "y1": chosen.head + 1.51,
+        }
+        figure.add_shape(type="rect", line={"color": RING, "width": 2.5}, **sides)
     map_axes(figure, layers, heads, base)
     return figure.update_layout(height=heads * (size + 3) + 80, margin={"l": 40, "r": 5, "t": 5, "b": 40})
 
@@ -91,24 +99,18 @@ def _patches(size: int) -> np.ndarray:
     return np.arange(count) * size // max(count, 1)
 
 
-def _doors(layers: int, heads: int, size: int, chosen: Head | None, base: int) -> dict[str, object]:
+def _doors(layers: int, heads: int, size: int, base: int) -> dict[str, object]:
     """Unseen squares over the pictures, which take the hover and the click."""
     layer, head = np.divmod(np.arange(layers * heads), heads)
     keys = [label(i, j) for i, j in zip(layer, head, strict=True)]
     shown = [label(i, j, base) for i, j in zip(layer, head, strict=True)]
-    ring = [3 if chosen is not None and key == chosen.label() else 0 for key in keys]
     return {
         "x": layer + 1,
         "y": head + 1,
         "mode": "markers",
         "customdata": np.column_stack([keys, shown]),
         "hovertemplate": "head %{customdata[1]}<extra></extra>",
-        "marker": {
-            "symbol": "square",
-            "size": size,
-            "color": "rgba(0, 0, 0, 0)",
-            "line": {"color": RING, "width": ring},
-        },
+        "marker": {"symbol": "square", "size": size, "color": "rgba(0, 0, 0, 0)"},
         "selected": {"marker": {"opacity": 1}},
         "unselected": {"marker": {"opacity": 1}},
     }

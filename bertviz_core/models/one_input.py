@@ -3,6 +3,7 @@ masked (methods, section 10)."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -30,6 +31,16 @@ class OneInput:
     example: Encoded
     layout: Layout
     cut: int = 0
+
+    def digest(self) -> str:
+        """sha256 (hex) of what the model sees: equal inputs, equal digests."""
+        return hashlib.sha256(self.example.ids.tobytes() + b"/" + self.example.types.tobytes()).hexdigest()
+
+    def can_mask(self, position: int, tokens: Tokens) -> bool:
+        """Whether there is a token at `position`, from 0, that is not special, and the model has a [MASK]."""
+        return (
+            tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +81,11 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
 
 def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
-    if tokens.mask is None:
-        raise InputError("This model has no [MASK] token.", hint="Choose a model trained to fill in masked words.")
-    wrong = [p for p in positions if not 0 <= p < len(one.example) or one.layout.tokens.special[p]]
+    wrong = [p for p in positions if not one.can_mask(p, tokens)]
     if wrong:
         raise InputError(
-            f"Position {wrong[0] + 1} holds no token that can be masked.",
-            hint=f"Choose a token that is not special, of 1 to {len(one.example)}.",
+            f"Position {wrong[0] + 1} holds no token that can be masked by this model.",
+            hint=f"Choose a token that is not special, of 1 to {len(one.example)}, and a model with a [MASK].",
         )
     ids = one.example.ids.copy()
     ids[list(positions)] = tokens.mask
@@ -105,7 +114,7 @@ def predict(model: AttentionModel, original: OneInput, masked: OneInput) -> tupl
     import torch
 
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
-    if model.masked_lm is None or not len(positions):
+    if getattr(model, "masked_lm", None) is None or not len(positions):
         return ()
     batch = collate([masked.example], model.tokens, model.device)
     with torch.inference_mode():
@@ -129,7 +138,7 @@ def _prediction(position: int, shares: np.ndarray, original: OneInput, tokens: T
 
 def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
     """Each word's ids; a word that cleans to nothing is unknown, so that words and rows stay aligned."""
-    return [tokens.pieces(word) or [tokens.pad if tokens.unk is None else tokens.unk] for word in words]
+    return [tokens.pieces(word) or [tokens.unknown] for word in words]
 
 
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:

@@ -70,7 +70,7 @@ class Lines {
     this.data = data;
     const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
     this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
-    if (before?.view !== data.view) this.pins = new Set(data.pins);
+    if (before?.text !== data.text) this.pins = new Set(data.pins);
     if (JSON.stringify([before?.from, before?.to]) !== JSON.stringify([data.from, data.to])) this.fill();
     this.show();
   }
@@ -197,7 +197,8 @@ class Lines {
   sentence(row) {
     const others = this.rows[row.side === "from" ? "to" : "from"];
     const ranked = others.map((other) => [this.between(row, other), other]).sort((a, b) => b[0] - a[0]);
-    const best = ranked.slice(0, 4).map(([weight, other]) => `${other.label.slice(0, 20)} ${weight.toFixed(2)}`);
+    const seen = ranked.filter(([weight], rank) => !rank || weight >= FAINT).slice(0, 4);
+    const best = seen.map(([weight, other]) => `${other.label.slice(0, 20)} ${weight.toFixed(2)}`);
     return `${row.label.slice(0, 30)} ${row.side === "from" ? "→" : "←"} ${best.join(", ")}`;
   }
 

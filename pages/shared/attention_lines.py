@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ def attention_lines(
     head: Head,
     *,
     key: str,
+    text: str,
     title: str,
     least: float,
     pins: Sequence[str],
@@ -34,6 +34,7 @@ def attention_lines(
 ) -> None:
     """Mount the drawing; only this head's matrix travels.
 
+    text: tells one input from another; with another text the reader's pins give way to `pins`.
     pins: "from3" or "to3", positions of first tokens, from 1.   masked: positions of masked tokens, from 0.
     on_pins, on_mask: called with the new pins, or the first position to mask or to give back, in session state.
     """
@@ -43,7 +44,7 @@ def attention_lines(
         "weights": pack(seen.of(head)),
         "least": least,
         "pins": list(pins),
-        "view": hashlib.sha256(repr((seen.queries.start.tolist(), pins and key)).encode()).hexdigest(),
+        "text": text,
         "canMask": can_mask,
         "title": title,
         "name": f"attention-{head.label()}",

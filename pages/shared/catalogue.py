@@ -22,21 +22,28 @@ class Entry:
     corpus: str = "text"
 
 
+EXPLORE = (Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),)
 PAPER = (
     Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
 )
 
 
+ENTRIES = (*EXPLORE, *PAPER)
+DEFAULT = PAPER[0]
+
+
 @cache
 def sections() -> dict[str, list[st.Page]]:
     """The sections of the menu, with their pages."""
-    pages = [
-        st.Page(f"pages/{e.name}.py", title=e.title, icon=e.icon, url_path=e.name, default=e is PAPER[0]) for e in PAPER
-    ]
-    return {"The paper": pages}
+    return {name: [_page(entry) for entry in entries] for name, entries in (("Explore", EXPLORE), ("The paper", PAPER))}
 
 
 def entry(name: str) -> Entry:
     """The entry of a page by its address; the default page's is empty."""
-    return next((e for e in PAPER if e.name == name), PAPER[0])
+    return next((e for e in ENTRIES if e.name == name), DEFAULT)
+
+
+def _page(entry: Entry) -> st.Page:
+    path = f"pages/{entry.name}.py"
+    return st.Page(path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

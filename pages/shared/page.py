@@ -17,14 +17,14 @@ from pages.shared import boxes, catalogue, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
 
-def header(name: str, selection: Selection) -> None:
-    """Title, the section of the paper, and what this page shows it on."""
+def header(name: str, selection: Selection, shown: str | None = None) -> None:
+    """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
     entry = catalogue.entry(name)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     left.title(entry.title)
     right.caption(entry.section, text_alignment="right")
     mode = "as in the paper" if selection.settings.paper else "corrected"
-    st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
+    st.caption(boxes.plain(f"{selection.checkpoint.name} on {shown or selection.source.name}, mode: {mode}"))
 
 
 def result_or_stop(request: Request, selection: Selection) -> Any:
