@@ -25,6 +25,23 @@ def surface_patterns(console: Console) -> None:
     console.analyse("surface_patterns")
 
 
+@app.command("sep-gradients")
+@with_console
+def sep_gradients(
+    console: Console,
+    examples: Annotated[Path | None, typer.Option(help="Also write the masked inputs to a .json file.")] = None,
+) -> None:
+    """Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3)."""
+    from bertviz_core.analyses.sep_gradients import masked_examples
+
+    if examples is not None:
+        exports.check_suffix(examples, (".json",))
+    console.analyse("sep_gradients")
+    if examples is not None:
+        used = list(masked_examples(_segments(console), types=console.checkpoint().has_types))
+        exports.write_bytes(examples, json.dumps(used).encode())
+
+
 @app.command("entropy")
 @with_console
 def entropy(console: Console) -> None:

@@ -21,3 +21,4 @@ LAYER_MEANS = {
 }
 HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
+NO_OP_FROM_LAYER = 5  # section 3.2: from here on attention to [SEP] is high and its gradient very small (Figure 3)

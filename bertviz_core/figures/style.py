@@ -58,6 +58,11 @@ def label(layer: int, head: int, base: int = 1) -> str:
     return Head(layer, head).label(base)
 
 
+def number(value: float) -> str:
+    """Three decimals; three significant digits where those would say little."""
+    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
+
+
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: Head | None, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
     for place, one in enumerate(series):
@@ -83,7 +88,7 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: H
             line={"color": colour, "width": 2},
             legendgroup=f"{row}-{one.key}",
             showlegend=False,
-            hovertemplate=f"layer %{{x}}: mean %{{y:.2f}}<extra>{name}</extra>",
+            hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{name}</extra>",
             row=row,
             col=1,
         )
@@ -110,7 +115,7 @@ def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, A
         "x": layer + 1 + shift,
         "y": values.reshape(-1),
         "customdata": np.stack([keys, labels, ranks.astype(str)], axis=1),
-        "hovertemplate": f"%{{customdata[1]}}: %{{y:.3f}} {name}; "
+        "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }
 
@@ -137,7 +142,7 @@ def head_map(
             x=dots["x"],
             y=y,
             mode="markers",
-            customdata=np.column_stack([dots["customdata"], [f"{v:.3f}" for v in values.reshape(-1)]]),
+            customdata=np.column_stack([dots["customdata"], [number(v) for v in values.reshape(-1)]]),
             hovertemplate=f"%{{customdata[1]}}: %{{customdata[3]}} {name}; "
             f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
             marker={

@@ -25,6 +25,7 @@ class Entry:
 EXPLORE = (Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),)
 PAPER = (
     Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
+    Entry("sep_gradients", "[SEP] gradients", ":material/trending_down:", "Section 3.2, Figure 3"),
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
 )
 

@@ -60,7 +60,8 @@ def _shared_keys(request: Request) -> list[str]:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    seconds = seconds_to_analyse(selection)
+    # A backward pass costs about two forward ones.
+    seconds = seconds_to_analyse(selection) * (3 if ANALYSES[request.analysis].masked_lm else 1)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
         "There is no stored result yet. The analysis runs this model once over the corpus, on this machine; "
@@ -97,7 +98,8 @@ def table(result: Result, columns: Sequence[str], selection: Selection, key: str
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in columns}
+    digits = {name: "%.3f" if frame[name].max() >= 0.1 else "%.3g" for name in columns}
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in columns}
     labels = list(frame["label"])
     st.dataframe(
         shown,
