@@ -34,7 +34,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
-attention_panel.claim(seen, selection)
+attention_panel.claim(seen, selection, sides)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:

@@ -56,14 +56,6 @@ class InputAttention:
         queries, keys = self.queries.side == query_side, self.keys.side == key_side
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), self.weights[:, :, queries][..., keys])
 
-    def strongest(self, head: Head, count: int) -> list[tuple[int, int, float]]:
-        """(query, key, weight) of the heaviest lines, the first where equal."""
-        weights = self.of(head)
-        order = np.argsort(-weights, axis=None, kind="stable")[:count]
-        return [
-            (int(i), int(j), float(weights[i, j])) for i, j in zip(*np.unravel_index(order, weights.shape), strict=True)
-        ]
-
     def to_frame(self, head: Head) -> pd.DataFrame:
         """A row for each line of one head; positions are those of the units' first tokens, from 1."""
         import pandas as pd
@@ -78,6 +70,10 @@ class InputAttention:
                 "weight": self.of(head).reshape(-1),
             }
         )
+
+    def heaviest(self, head: Head, count: int) -> pd.DataFrame:
+        """The rows of `to_frame` with the highest weights, the first where equal."""
+        return self.to_frame(head).nlargest(count, "weight")
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
         """`to_frame` of one head; the last columns say in every row what it was computed from."""

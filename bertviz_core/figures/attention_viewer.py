@@ -38,7 +38,7 @@ def heatmap(seen: InputAttention, head: Head) -> go.Figure:
     for axis, ticks in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         axis.update(tickvals=list(range(len(ticks))), ticktext=ticks, tickfont={"size": size}, showgrid=False)
         axis.update(zeroline=False, ticks="", fixedrange=True)
-    figure.update_xaxes(side="top", tickangle=-60, title="to")
+    figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
     height = 170 + int(min(760, max(220, len(queries) * (size + 8))))
     return figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 10}, dragmode=False)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.tokens import Tokens
@@ -19,7 +19,9 @@ from bertviz_core.models.units import Layout, labels_of, layout_of, relabel, tok
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
+    from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.segments import Segments
 
 TOP = 5  # predictions shown for a masked token
 
@@ -79,6 +81,27 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
     return OneInput(example, layout, sum(lengths) - sum(kept))
 
 
+def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
+    """The model with its masked-word head where the checkpoint has one, and without it where not."""
+    from bertviz_core.models.loading import load
+
+    try:
+        return load(checkpoint, device, dtype, masked_lm=True)
+    except ModelError:
+        return load(checkpoint, device, dtype)
+
+
+def pick(segments: Segments, number: int) -> Encoded:
+    """The segment with this number, from 1; raises InputError where the corpus has fewer."""
+    example = next(islice(segments, number - 1, None), None) if number > 0 else None
+    if example is None:
+        count = sum(1 for _ in segments)
+        raise InputError(
+            f"There is no segment {number}.", where=segments.source.name, hint=f"Choose a number from 1 to {count:,}."
+        )
+    return example
+
+
 def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
     wrong = [p for p in positions if not one.can_mask(p, tokens)]
@@ -114,7 +137,7 @@ def predict(model: AttentionModel, original: OneInput, masked: OneInput) -> tupl
     import torch
 
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
-    if getattr(model, "masked_lm", None) is None or not len(positions):
+    if model.masked_lm is None or not len(positions):
         return ()
     batch = collate([masked.example], model.tokens, model.device)
     with torch.inference_mode():

@@ -203,7 +203,7 @@ class Lines {
   }
 
   hint() {
-    return "Point at a token for its lines alone; click or Enter pins it" + (this.data.canMask ? "; M masks it." : ".");
+    return "Point: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
   }
 
   // [from, to, weight, red] of every line to be drawn now

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertviz_core import exports
 from bertviz_core.analyses.attention_viewer import InputAttention, shorten
-from bertviz_core.engine.requests import CITATION
 from bertviz_core.heads import Head
 from bertviz_core.models.one_input import OneInput, Prediction
 from pages.shared import marks
@@ -20,16 +20,22 @@ from pages.shared.selection import Selection
 KEY = "attention-lines"
 
 
-def claim(seen: InputAttention, selection: Selection) -> None:
+def claim(seen: InputAttention, selection: Selection, sides: str) -> None:
     """What this head does with this input, in one sentence."""
-    if not seen.of(selection.head).size:
+    weights = seen.of(selection.head)
+    if not weights.size:
         st.markdown("**Nothing is left to show.**")
         return
-    special = seen.of(selection.head)[:, seen.keys.special].sum(1).mean()
-    parts = [f"puts {special:.0%} of its attention on special tokens"] if seen.keys.special.any() else []
-    query, key, weight = seen.strongest(selection.head, 1)[0]
-    ends = [plain(shorten(units.labels[at])) for units, at in ((seen.queries, query), (seen.keys, key))]
-    parts.append(f"has its heaviest line from “{ends[0]}” to “{ends[1]}” ({weight:.2f})")
+    parts = []
+    if sides != "all":
+        here, there = sides.split(" to ")
+        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
+    elif seen.keys.special.any():
+        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.0%} of its attention on special tokens")
+    words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
+    query, key = np.unravel_index(words.argmax(), words.shape)
+    ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
+    parts.append(f"has its heaviest line between words from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**")
 
 
@@ -91,7 +97,7 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
 
 def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None:
     """What is shown, of this head as CSV and of every head as safetensors."""
-    about = origin(selection, one)
+    about = exports.input_origin(selection.checkpoint, selection.settings, one.digest())
     builders: dict[str, Any] = {
         "CSV": lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about}),
         "safetensors": lambda: seen.to_safetensors(about),
@@ -107,17 +113,6 @@ def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None
                 key=f"download-{name}",
             )
         st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
-
-
-def origin(selection: Selection, one: OneInput) -> dict[str, Any]:
-    """What the numbers were computed from, in a few flat fields."""
-    return {
-        "model": selection.checkpoint.name,
-        "model_fingerprint": selection.checkpoint.fingerprint()[:16],
-        "mode": selection.settings.mode,
-        "input": one.digest()[:16],
-        "citation": CITATION,
-    }
 
 
 def _pinned() -> None:

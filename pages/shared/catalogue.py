@@ -28,8 +28,6 @@ PAPER = (
     Entry("sep_gradients", "[SEP] gradients", ":material/trending_down:", "Section 3.2, Figure 3"),
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
 )
-
-
 ENTRIES = (*EXPLORE, *PAPER)
 DEFAULT = PAPER[0]
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.one_input import OneInput, from_text
+from bertviz_core.models.one_input import OneInput, from_text, pick
 from bertviz_core.models.units import layout_of
 from pages.shared.selection import Selection
 from pages.shared.sentences import SENTENCES
@@ -84,10 +82,4 @@ def _segment(selection: Selection, model: AttentionModel) -> OneInput:
 def _encoded(fingerprint: str, digest: str, number: int, _selection: Selection, _model: AttentionModel) -> Encoded:
     from bertviz_core.models.segments import Segments
 
-    segments = Segments(_selection.source, _model.tokens, _selection.settings)
-    example = next(islice(segments, number - 1, None), None)
-    if example is None:
-        raise InputError(
-            f"The corpus has no segment {number}.", where=_selection.source.name, hint="Choose a smaller number."
-        )
-    return example
+    return pick(Segments(_selection.source, _model.tokens, _selection.settings), number)

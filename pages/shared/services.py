@@ -61,9 +61,9 @@ def model(checkpoint: Checkpoint) -> AttentionModel:
 
 @st.cache_resource(max_entries=1, show_spinner="Loading the model")
 def _model(fingerprint: str, _checkpoint: Checkpoint) -> AttentionModel:
-    from bertviz_core.models.loading import load
+    from bertviz_core.models.one_input import load_to_view
 
-    return load(_checkpoint)
+    return load_to_view(_checkpoint)
 
 
 def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
