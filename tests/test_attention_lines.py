@@ -193,6 +193,30 @@ def test_hostile_text_stays_text(address: str, chromium: Any) -> None:
         page.close()
 
 
+def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address)
+    doors = page.locator("[data-testid=stPlotlyChart]").first.locator(".scatterlayer .points path")
+    assert doors.count() == 48
+    box = doors.nth(8 + 2).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-3 puts").is_visible()
+    page.close()
+
+
+def test_the_table_of_a_segment_is_that_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
+    from tests.test_cli import run
+
+    page = viewer(chromium, address, head="2-5", input="corpus", segment="2")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    download.value.save_as(tmp_path / "page.csv")
+    page.close()
+    run("attention", "encyclopedia", "--head", "2-5", "--item", "2", "--quiet", "--out", tmp_path / "line.csv")
+    assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
+
+
 def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Path) -> None:
     from xml.etree import ElementTree
 

@@ -75,7 +75,8 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
     kept = _fit(lengths, settings.max_length - sum(map(len, frame)))
     example = _frame(sides, kept, frame, settings)
     example = example if given else replace(example, words=None)
-    layout = layout_of(example, tokens)
+    begin = len(frame[0]) + kept[0] + len(frame[1]) if len(sides) == 2 else len(example)
+    layout = layout_of(example, tokens, begin)
     if given:
         layout = _labelled(layout, example, list(chain(*words)))
     return OneInput(example, layout, sum(lengths) - sum(kept))

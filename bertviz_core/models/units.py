@@ -49,12 +49,15 @@ class Layout:
         return bool((self.tokens.side[~self.tokens.special] == 1).any())
 
 
-def layout_of(example: Encoded, tokens: Tokens) -> Layout:
-    """Labels, special tokens, sides and words of any encoded input."""
-    owner = _owners(example, tokens)
+def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> Layout:
+    """Labels, special tokens, sides and words of any encoded input; segment B begins at position `second`, or after
+    the first SEP."""
+    if second is None:
+        ends = np.flatnonzero(example.ids == tokens.sep)
+        second = int(ends[0]) + 1 if len(ends) else len(example)
+    side = (np.arange(len(example)) >= second).astype(np.int64)
     special = _special(example.ids, tokens)
-    ends = np.flatnonzero(example.ids == tokens.sep)
-    side = (np.arange(len(example)) > ends[0]).astype(np.int64) if len(ends) else np.zeros(len(example), np.int64)
+    owner = _owners(example, special, side, tokens)
     start = np.unique(owner, return_index=True)[1]
     labels, words = labels_of(example.ids, owner, tokens)
     token_units = Units(labels, special, side, np.arange(len(example)))
@@ -80,14 +83,13 @@ def _special(ids: np.ndarray, tokens: Tokens) -> np.ndarray:
     return np.isin(ids, tokens.special) & (ids != tokens.mask) & (ids != tokens.unk)
 
 
-def _owners(example: Encoded, tokens: Tokens) -> np.ndarray:
-    """(token,) the word of each token, from 0, special tokens being words of their own."""
-    special = _special(example.ids, tokens)
+def _owners(example: Encoded, special: np.ndarray, side: np.ndarray, tokens: Tokens) -> np.ndarray:
+    """(token,) the word of each token, from 0, special tokens being words of their own; none lies in both segments."""
     if example.words is not None:
         begins = np.diff(example.words, prepend=-2) != 0
     else:
         begins = ~_continues(tokens.names(example.ids), tokens)
-    return np.asarray(np.cumsum(begins | special | np.roll(special, 1)) - 1)
+    return np.asarray(np.cumsum(begins | special | np.roll(special, 1) | (np.diff(side, prepend=0) > 0)) - 1)
 
 
 def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
@@ -126,5 +128,7 @@ def token_labels(ids: np.ndarray, tokens: Tokens) -> tuple[str, ...]:
 
 def _readable(names: list[str], tokens: Tokens) -> str:
     """The text of some tokens; the vocabulary's own names where they are no whole characters."""
+    if prefix := _prefix(tokens):
+        return "".join(name.removeprefix(prefix) for name in names)
     text = tokens.tokenizer.convert_tokens_to_string(names).strip()
     return text if text and "\ufffd" not in text else "".join(names)
