@@ -55,6 +55,24 @@ def entropy(console: Console) -> None:
     console.analyse("entropy")
 
 
+@app.command("clustering")
+@with_console
+def clustering(
+    console: Console,
+    root: Annotated[bool, typer.Option("--root", help="Picture square roots of the divergences.")] = False,
+    threshold: Annotated[
+        list[str] | None, typer.Option(help="Of a behaviour, as entropy=3.0; repeatable. Nothing is computed anew.")
+    ] = None,
+) -> None:
+    """How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6)."""
+    from bertviz_core.analyses.behaviours import Thresholds
+
+    thresholds = Thresholds.read(threshold or [])
+    console.analyse(
+        "clustering", shown=lambda result: result.embedded(console.seed, root).labelled(thresholds, result.named)
+    )
+
+
 @app.command("segments")
 @with_console
 def segments(console: Console) -> None:

@@ -22,3 +22,12 @@ LAYER_MEANS = {
 HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
 NO_OP_FROM_LAYER = 5  # section 3.2: from here on attention to [SEP] is high and its gradient very small (Figure 3)
+# Section 6, Figure 6: the heads of BERT-base that sections 4.2 and 4.3 found, and what each is best at.
+LINGUISTIC_HEADS = {
+    "5-4": "coreference",
+    "8-11": "determiners",
+    "8-10": "direct objects",
+    "9-6": "objects of prepositions",
+    "4-10": "passive auxiliaries",
+    "7-6": "possessives",
+}

@@ -52,6 +52,7 @@ ANALYSES = {
         Analysis("surface_patterns", "SurfacePatterns", "text", shared=True),
         Analysis("entropy", "Entropy", "text", shared=True),
         Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
+        Analysis("clustering", "Clustering", "text"),
     )
 }
 

@@ -39,6 +39,17 @@ NAMES = {
     "from_cls": "[CLS] alone",
     "max_weight": "largest weight of a row",
 }
+# What a head does (analyses.behaviours): colour, marker, letter on it, name.
+BEHAVIOURS = {
+    "next": (*COLOURS["next"], "", "next token"),
+    "previous": (*COLOURS["previous"], "", "previous token"),
+    "broad": (*COLOURS["entropy"], "", "broad attention"),
+    "to_cls": (COLOURS["to_cls"][0], "circle", "C", "[CLS]"),
+    "to_sep": (COLOURS["to_sep"][0], "circle", "S", "[SEP]"),
+    "to_punct": (*COLOURS["to_punct"], "", ". or ,"),
+    "other": ("#8c8c8c", "circle", "", "other"),
+    "linguistic": ("#000000", "x", "", "linguistic"),
+}
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
 RING = "#e03131"

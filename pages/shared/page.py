@@ -98,8 +98,9 @@ def table(result: Result, columns: Sequence[str], selection: Selection, key: str
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
-    digits = {name: "%.3f" if frame[name].max() >= 0.1 else "%.3g" for name in columns}
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in columns}
+    numbers = [name for name in columns if shown[name].dtype.kind == "f"]
+    digits = {name: "%.3f" if shown[name].max() >= 0.1 else "%.3g" for name in numbers}
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in numbers}
     labels = list(frame["label"])
     st.dataframe(
         shown,
