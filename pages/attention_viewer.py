@@ -30,11 +30,16 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     least = st.slider("Lines from", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
     hidden = st.toggle("Hide special tokens", key="hide", bind="query-params", help="The other weights then sum to 1.")
     before = positions and st.toggle("Before masking", key="before", bind="query-params")
+    if positions:
+        st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
 attention_panel.claim(seen, selection, sides)
+if positions:
+    difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
+    attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
@@ -49,9 +54,6 @@ with right:
     st.markdown("**All heads** on this input; a click chooses one")
     alt = "A small picture of every head's attention, layer by head"
     page.chart(small_multiples(seen, chosen=selection.head, base=selection.base), "attention-heads", alt)
-    if positions:
-        difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
-        attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 
 attention_panel.downloads(seen, selection, shown)
 page.about(

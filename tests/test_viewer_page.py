@@ -48,10 +48,14 @@ def test_the_table_says_the_three_heaviest_of_each_token() -> None:
 def test_a_masked_token_is_predicted_and_given_back() -> None:
     app = viewer(input="own text", text="He sat on the chair.", mask="5")
     assert "**Masking** moved" in words(app)
-    assert "Position 5: “the”" in words(app)
-    predicted = app.dataframe[-1].value
-    assert len(predicted) == 5
-    assert "the" in set(predicted["token"])
+    said = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
+    given, expected = said.split("the model expects ")
+    assert "(**the**, " in given
+    assert "rank 2" in given
+    shares = [float(part.rstrip("%").split()[-1]) for part in expected.split(", ")]
+    assert len(shares) == 5
+    assert shares == sorted(shares, reverse=True)
+    assert expected.split(", ")[1].startswith("**the** ")
     next(b for b in app.button if b.label == "Unmask all").click().run()
     assert parameter(app, "mask") is None
     assert "**Masking** moved" not in words(app)

@@ -71,28 +71,25 @@ def table(seen: InputAttention, selection: Selection) -> None:
 
 
 def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
-    """How far attention moved, and what the model would write instead."""
+    """How far attention moved, and what the model would write instead, the token that stood there in bold."""
     head = selection.head
     most = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
     st.markdown(
         f"**Masking** moved {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
         f"{difference[most.layer, most.head]:.0%} of head {most.label(selection.base)}'s, the most of all."
     )
+    lines = []
     for one in predictions:
-        st.markdown(
-            f"Position {one.position + 1}: “{plain(one.original)}” gets {one.probability:.1%}, rank {one.rank:,}."
-        )
-        st.dataframe(
-            [{"token": label, "probability": share} for label, share in one.best],
-            hide_index=True,
-            column_config={
-                "probability": st.column_config.ProgressColumn(min_value=0, max_value=1, format="percent"),
-            },
-            alt=f"The five likeliest tokens at position {one.position + 1}, with their probabilities",
-        )
+        best = [f"{_bold(label, label == one.original)} {share:.1%}" for label, share in one.best]
+        was = f"{_bold(one.original, True)}, {one.probability:.1%}, rank {one.rank:,}"
+        lines.append(f"- Position {one.position + 1} ({was}): the model expects {', '.join(best)}")
+    st.markdown("\n".join(lines))
     if not predictions:
         st.caption("This model has no masked-word head, so it predicts nothing here.")
-    st.button("Unmask all", on_click=lambda: st.query_params.pop("mask", None), icon=":material/undo:")
+
+
+def _bold(label: str, bold: bool) -> str:
+    return f"**{plain(shorten(label))}**" if bold else plain(shorten(label))
 
 
 def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None:

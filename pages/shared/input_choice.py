@@ -37,8 +37,13 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
 
 def forget_marks() -> None:
     """Masks and pins are positions in one text: another text begins without them."""
-    for name in ("mask", "pin"):
-        st.query_params.pop(name, None)
+    forget_masks()
+    st.query_params.pop("pin", None)
+
+
+def forget_masks() -> None:
+    """The text as it was given."""
+    st.query_params.pop("mask", None)
 
 
 def _own(selection: Selection, model: AttentionModel) -> OneInput:
