@@ -8,40 +8,44 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.attention_viewer import InputAttention, shorten
-from bertviz_core.figures.style import RING, SEQUENTIAL, label, map_axes
+from bertviz_core.figures.style import COLORBAR, RING, SEQUENTIAL, label, map_axes
 from bertviz_core.heads import Head
 from bertviz_core.models.units import Units
 
 THUMBNAIL = 24  # most squares along one side of a head's small picture
+LABELS = 45  # most labels along one side of the heatmap; hovering says the others
 # 0 is the gap between pictures; 1 to 255 are weights.
 PICTURES = [[0.0, "rgba(76, 110, 245, 0)"], [0.003, "rgba(76, 110, 245, 0.07)"], [1.0, "rgba(76, 110, 245, 1)"]]
 
 
 def heatmap(seen: InputAttention, head: Head) -> go.Figure:
     """Queries from top to bottom, keys from left to right, weight as colour from 0 to 1."""
-    queries, keys = _ticks(seen.queries), _ticks(seen.keys)
+    queries, keys = _places(seen.queries), _places(seen.keys)
+    most = max(len(queries), len(keys), 1)
+    gap = 1 if most <= 40 else 0
     figure = go.Figure(
         go.Heatmap(
+            x=keys,
+            y=queries,
             z=seen.of(head),
             colorscale=SEQUENTIAL,
             zmin=0,
             zmax=1,
-            xgap=1,
-            ygap=1,
-            text=[[f"{a} → {b}" for b in keys] for a in queries],
-            hovertemplate="%{text}: %{z:.3f}<extra></extra>",
-            colorbar={"thickness": 10, "outlinewidth": 0, "title": {"text": "weight", "side": "right"}},
+            xgap=gap,
+            ygap=gap,
+            hovertemplate="%{y} → %{x}: %{z:.3f}<extra></extra>",
+            colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
         )
     )
-    most = max(len(queries), len(keys))
-    size = 12 if most <= 40 else 9 if most <= 70 else 7
-    for axis, ticks in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
-        axis.update(tickvals=list(range(len(ticks))), ticktext=ticks, tickfont={"size": size}, showgrid=False)
+    size, every = (12 if most <= 30 else 10), -(-most // LABELS)
+    for axis, places in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
+        ticks = [place.partition(" ")[2] for place in places[::every]]
+        axis.update(type="category", tickvals=places[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)
         axis.update(zeroline=False, ticks="", fixedrange=True)
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
-    height = 170 + int(min(760, max(220, len(queries) * (size + 8))))
-    return figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 10}, dragmode=False)
+    height = 220 + int(min(640, max(200, len(queries) * 18)))
+    return figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 70}, dragmode=False)
 
 
 def small_multiples(seen: InputAttention, *, chosen: Head | None = None, base: int = 1) -> go.Figure:
@@ -116,6 +120,6 @@ def _doors(layers: int, heads: int, size: int, base: int) -> dict[str, object]:
     }
 
 
-def _ticks(units: Units) -> list[str]:
-    """Labels in which plotly finds no markup."""
-    return [escape(shorten(label, 16)) for label in units.labels]
+def _places(units: Units) -> list[str]:
+    """Position and label, all different, in which plotly finds no markup."""
+    return [f"{at + 1} {escape(shorten(text, 16))}" for at, text in zip(units.start, units.labels, strict=True)]

@@ -35,7 +35,8 @@ def claim(seen: InputAttention, selection: Selection, sides: str) -> None:
     words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
-    parts.append(f"has its heaviest line between words from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
+    other = " between other tokens" if seen.keys.special.any() else ""
+    parts.append(f"has its heaviest line{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**")
 
 

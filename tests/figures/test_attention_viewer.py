@@ -34,7 +34,15 @@ def test_the_heatmap_holds_one_heads_weights_and_no_markup():
     ticks = figure.layout.xaxis.ticktext
     assert ticks[0] == "&lt;img src=x oner…"
     assert len(ticks[2]) == 16
-    assert not any("<" in text for row in trace.text for text in row)
+    assert trace.x[3] == trace.y[3] == "4 &lt;b&gt;$x$&lt;/b&gt;"
+    assert not any("<" in text for text in (*ticks, *trace.x, *trace.y))
+
+
+def test_the_heatmap_of_many_tokens_names_some_and_travels_light():
+    figure = heatmap(seen_of(tuple("t" * 128)), Head(0, 0))
+    assert len(figure.layout.xaxis.ticktext) == 43
+    assert len(set(figure.data[0].x)) == 128  # equal tokens keep their own rows
+    assert len(figure.to_json()) < 150_000
 
 
 @pytest.mark.parametrize("size", [1, 5, THUMBNAIL, 50, 128])
