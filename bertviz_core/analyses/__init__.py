@@ -52,6 +52,8 @@ ANALYSES = {
         Analysis("surface_patterns", "SurfacePatterns", "text", shared=True),
         Analysis("entropy", "Entropy", "text", shared=True),
         Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
+        Analysis("dependency_heads", "DependencyHeads", "treebank"),
+        Analysis("coreference_heads", "CoreferenceHeads", "coreference"),
         Analysis("clustering", "Clustering", "text"),
     )
 }
@@ -60,5 +62,7 @@ ANALYSES = {
 def examples_class(kind: Kind) -> Any:
     """(source, tokens, settings) -> iterable of encoded examples with `left_out` and `counts()`."""
     from bertviz_core.models.segments import Segments
+    from bertviz_core.models.sentences import Sentences
+    from bertviz_core.models.windows import Windows
 
-    return {"text": Segments}[kind]
+    return {"text": Segments, "treebank": Sentences, "coreference": Windows}[kind]

@@ -12,6 +12,7 @@ a row. Pairs so close that this would show are done again by a form without canc
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bertviz_core.analyses import mixture_kernel
@@ -49,35 +50,39 @@ def mixture_sums(maps: Tensor) -> Tensor:
 
 
 def torch_sums(maps: Tensor) -> Tensor:
-    """The same on any device that torch knows: tiles of heads against all later heads, two buffers used again."""
+    """The same on any device that torch knows: tiles of heads against all later heads, buffers used again."""
     import torch
 
-    heads, positions = maps.shape
-    buffer = _buffer(maps)
+    heads, buffer = len(maps), _buffer(maps)
     tile = max(1, min(TILE, buffer // (heads * CHUNK)))
-    chunks = min(max(1, buffer // (tile * heads * CHUNK)), -(-positions // CHUNK))
-    space = maps.new_empty(2, tile * heads * chunks * CHUNK)
+    chunks = max(1, buffer // (tile * heads * CHUNK))
+    space = maps.new_empty(2, tile * heads * min(chunks * CHUNK, maps.shape[1]))
     sums = torch.zeros(heads, heads, dtype=torch.float64, device=maps.device)
-    for part in maps.split(chunks * CHUNK, 1):
+    for part in _parts(maps, chunks):  # (head, chunk, position)
+        found = part.new_zeros(heads, heads, part.shape[1])
         for start in range(0, heads, tile):
-            first, others = part[start : start + tile, None], part[None, start:]  # (tile, 1, p), (1, later head, p)
-            shape = (first.shape[0], others.shape[1], part.shape[1])
+            first, others = part[start : start + tile, None], part[None, start:]
+            shape = (first.shape[0], others.shape[1], *part.shape[1:])
             mixture, log = (half[: math.prod(shape)].view(shape) for half in space)
             torch.add(first, others, out=mixture)
             torch.log2(mixture, out=log)
-            sums[start : start + tile, start:] += _chunk_sums(log.mul_(mixture))
+            torch.sum(log.mul_(mixture), -1, out=found[start : start + tile, start:])
+        sums += found.sum(-1, dtype=torch.float64)
     return sums.triu()
+
+
+def _parts(maps: Tensor, chunks: int) -> Iterator[Tensor]:
+    """(head, chunk, position) views of so many chunks at a time; what is left of the last chunk comes alone."""
+    whole = maps.shape[1] // CHUNK
+    for start in range(0, whole, chunks):
+        size = min(chunks, whole - start)
+        yield maps[:, start * CHUNK : (start + size) * CHUNK].unflatten(1, (size, CHUNK))
+    if maps.shape[1] % CHUNK:
+        yield maps[:, None, whole * CHUNK :]
 
 
 def _buffer(maps: Tensor) -> int:
     return CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
-
-
-def _chunk_sums(values: Tensor) -> Tensor:
-    """Sums over the last axis: float32 within a CHUNK, float64 across."""
-    whole = values.shape[-1] // CHUNK
-    chunks = values[..., : whole * CHUNK].unflatten(-1, (whole, CHUNK)).sum(-1)
-    return chunks.double().sum(-1) + values[..., whole * CHUNK :].sum(-1).double()
 
 
 def _redo_close(maps: Tensor, found: Tensor, limit: float) -> None:
@@ -85,11 +90,10 @@ def _redo_close(maps: Tensor, found: Tensor, limit: float) -> None:
     close = (found < limit).triu(1)
     for head in close.any(1).nonzero().flatten().tolist():
         others = close[head].nonzero().flatten()
-        step = max(1, _buffer(maps) // len(others))
         found[head, others] = 0.0
-        for part in maps.split(step, 1):
+        for part in _parts(maps, max(1, _buffer(maps) // (len(others) * CHUNK))):
             p, q = part[head], part[others]
             s = p + q
             d = ((p - q) / s).clamp_(-NEAREST_ONE, NEAREST_ONE)
             terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
-            found[head, others] += _chunk_sums(terms) / 4
+            found[head, others] += terms.sum(-1).sum(-1, dtype=found.dtype) / 4

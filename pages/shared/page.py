@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -92,9 +93,11 @@ def _clicked(key: str) -> None:
         st.session_state["head"] = points[0]["customdata"][0]
 
 
-def table(result: Result, columns: Sequence[str], selection: Selection, key: str) -> None:
-    """All heads, sortable; a click on a row chooses the head."""
-    frame = result.to_frame()[["label", "layer", "head", *columns]]
+def table(
+    result: Result, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None
+) -> None:
+    """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head."""
+    frame = (result.to_frame() if frame is None else frame)[["label", "layer", "head", *columns]].copy()
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")

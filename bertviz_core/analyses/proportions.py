@@ -1,0 +1,39 @@
+"""Shares of right guesses: best heads, and confidence intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
+
+
+def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's score interval (95%) for `correct` of `n`: (low, high), fractions; NaN where n is 0."""
+    correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
+    total = np.where(n > 0, n, np.nan)
+    share = correct / total
+    centre = (share + z**2 / (2 * total)) / (1 + z**2 / total)
+    half = z / (1 + z**2 / total) * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
+    # At the ends rounding would leave the unit interval, or exclude the share itself.
+    low = np.where(correct == 0, 0.0, np.minimum(centre - half, share))
+    high = np.where(correct == n, 1.0, np.maximum(centre + half, share))
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def best_heads(correct: np.ndarray) -> np.ndarray:
+    """(relation, 3) direction, layer and head of the most in (direction, relation, layer, head)."""
+    directions, relations, layers, heads = correct.shape
+    flat = correct.transpose(1, 0, 2, 3).reshape(relations, -1).argmax(1)
+    return np.stack(np.unravel_index(flat, (directions, layers, heads)), 1)
+
+
+def of_heads(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
+    """(relation,) the counts of one head for each relation."""
+    return correct[best[:, 0], np.arange(len(best)), best[:, 1], best[:, 2]]
+
+
+def share(correct: Any, n: np.ndarray) -> np.ndarray:
+    """Fractions; NaN where there is nothing to count."""
+    return np.asarray(correct / np.where(n > 0, n, np.nan))

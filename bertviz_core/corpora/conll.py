@@ -1,0 +1,92 @@
+"""One sentence's lines of CoNLL-U or CoNLL-X, read by the conllu library."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import conllu
+from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
+
+from bertviz_core.corpora.trees import BrokenSentence, Sentence, check_tree
+
+Line = tuple[int, str]  # its number in the file, its text
+COLUMNS = len(DEFAULT_FIELDS)
+UNIVERSAL_TAGS = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
+# Of the columns only id and head need more than their text.
+PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
+
+
+def is_row(text: str) -> bool:
+    """A word's line: ten columns between tabs."""
+    return text.count("\t") == COLUMNS - 1
+
+
+def is_universal(block: list[Line]) -> bool:
+    """CoNLL-U rather than CoNLL-X: its comments, its ranges of ids, or its tags say so."""
+    rows = [text.split("\t") for _, text in block if is_row(text)]
+    comments = any(re.match(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b", text) for _, text in block)
+    ranges = any(not row[0].isdigit() for row in rows)
+    return comments or ranges or all(row[3] in UNIVERSAL_TAGS for row in rows)
+
+
+def read_universal(number: int, block: list[Line]) -> Sentence | None:
+    """A CoNLL-U sentence, or None for comments alone; raises BrokenSentence.
+
+    Multi-word lines (5-6) and empty nodes (8.1) are no words. The tree has one root.
+    """
+    return _read(number, block, universal=True)
+
+
+def read_x(number: int, block: list[Line]) -> Sentence | None:
+    """A CoNLL-X sentence, with any number of roots; else as `read_universal`."""
+    return _read(number, block, universal=False)
+
+
+def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
+    rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
+    words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
+    if not words:
+        return None
+    for place, (line, row) in enumerate(words, start=1):
+        _check_row(line, row, place, universal)
+    lines = [line for line, _ in words]
+    sentence = Sentence(
+        number,
+        lines[0],
+        tuple(row["form"] for _, row in words),
+        tuple(row["head"] for _, row in words),
+        tuple(row["deprel"] for _, row in words),
+    )
+    return check_tree(sentence, lines, single_root=universal)
+
+
+def _row(line: int, text: str) -> dict[str, Any]:
+    if not is_row(text):
+        spaces = "\t" not in text and len(text.split()) >= COLUMNS
+        detail = "tabs turned into spaces" if spaces else f"{text.count(chr(9)) + 1} columns"
+        raise BrokenSentence("a line without ten columns between tabs", line, detail)
+    try:
+        # The library takes two spaces for a tab; inside a column they mean one.
+        return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
+    except conllu.exceptions.ParseException as error:
+        column = "ID" if "'id'" in str(error) else "HEAD"
+        value = text.split("\t")[DEFAULT_FIELDS.index(column.lower())]
+        reason = f"no number in the {column} column (were two columns swapped?)"
+        raise BrokenSentence(reason, line, repr(value)) from error
+
+
+def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> None:
+    if row["id"] != place:
+        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {place} should stand")
+    if row["head"] is None:
+        raise BrokenSentence("a word without a governor", line, "HEAD is _")
+    if not row["form"].strip():
+        raise BrokenSentence("a word without a form", line)
+    relation = row["deprel"]
+    if not relation.strip() or relation == "_":
+        raise BrokenSentence("a word without a relation", line, "DEPREL is _")
+    if relation.isdigit() or (universal and relation in UNIVERSAL_TAGS):
+        raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))

@@ -1,0 +1,129 @@
+"""Treebanks: CoNLL-U, CoNLL-X and the authors' `word head-label` lines, recognised from their content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from bertviz_core.corpora import conll
+from bertviz_core.corpora.conll import Line
+from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.trees import BrokenSentence, Sentence, check_tree
+from bertviz_core.errors import InputError
+
+CONLLU, CONLLX, AUTHORS = "CoNLL-U", "CoNLL-X", "word head-label"
+LOOKED_AT = 50  # sentences from which the format is recognised
+PLAIN = re.compile(r"(\S.*?)\s+(\d+)-(\S+)")  # the first "-" ends the number; a label may hold more of them
+EXPECTED = "Give CoNLL-U, CoNLL-X (ten columns between tabs) or lines of the form `word head-label`."
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """Sentences read anew from the source on every pass: memory does not grow with the file.
+
+    `format` is one of CONLLU, CONLLX, AUTHORS; opening raises InputError for a source that is none of them.
+    """
+
+    source: Source
+    format: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "format", _recognise(self.source))
+
+    def sentences(self, left_out: LeftOut) -> Iterator[Sentence]:
+        """Every sentence that is a tree; the others are counted in `left_out`.
+
+        Raises InputError, naming the line, for a file in which no sentence can be read.
+        """
+        read = {CONLLU: conll.read_universal, CONLLX: conll.read_x, AUTHORS: read_plain}[self.format]
+        number, good = 0, False
+        first: BrokenSentence | None = None
+        for block in blocks(self.source):
+            try:
+                sentence = read(number, block)
+            except BrokenSentence as broken:
+                left_out.add(broken.reason, broken.where)
+                first, number = first or broken, number + 1
+                continue
+            if sentence is not None:
+                good, number = True, number + 1
+                yield sentence
+        if not good:
+            raise _nothing(self.source, self.format, number, first)
+
+
+def check_treebank(source: Source) -> None:
+    """Read a treebank to its end, so that what nobody can read is refused before it is kept."""
+    for _ in Treebank(source).sentences(LeftOut()):
+        pass
+
+
+def blocks(source: Source) -> Iterator[list[Line]]:
+    """Runs of lines between blank lines; the last one needs none after it."""
+    block: list[Line] = []
+    for line in source.lines():
+        if line[1].strip():
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def read_plain(number: int, block: list[Line]) -> Sentence:
+    """The authors' format: `word head-label` a line; raises BrokenSentence."""
+    matches = []
+    for line, text in block:
+        match = PLAIN.fullmatch(text.strip())
+        if not match:
+            raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
+        matches.append(match.groups())
+    words, governors, relations = zip(*matches, strict=True)
+    sentence = Sentence(number, block[0][0], words, tuple(map(int, governors)), relations)
+    return check_tree(sentence, [line for line, _ in block], single_root=False)
+
+
+def to_authors(sentence: Sentence) -> dict[str, list]:
+    """What the release's preprocessing writes for a sentence: `words`, `relns`, `heads` (0 is the root)."""
+    return {
+        "words": list(sentence.words),
+        "relns": list(sentence.relations),
+        "heads": list(sentence.governors),
+    }
+
+
+def _recognise(source: Source) -> str:
+    looked_at = list(islice(blocks(source), LOOKED_AT))
+    lines = [line for block in looked_at for line in block]
+    if not lines:
+        raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
+    if any(conll.is_row(text) for _, text in lines):
+        return CONLLU if conll.is_universal(lines) else CONLLX
+    if PLAIN.fullmatch(lines[0][1].strip()):
+        return AUTHORS
+    raise _not_a_treebank(source, next((line for line in lines if not line[1].startswith("#")), lines[0]))
+
+
+def _not_a_treebank(source: Source, line: Line) -> InputError:
+    number, text = line
+    where = f"{source.name}, line {number}"
+    if text.lstrip().startswith("<"):
+        return InputError("This is an HTML or XML page, not a treebank.", where=where, hint=EXPECTED)
+    if text.split()[0].split("-")[0].isdigit() and len(text.split()) >= conll.COLUMNS:
+        return InputError("The tabs between the columns were turned into spaces.", where=where, hint="Keep the tabs.")
+    return InputError("This is not a treebank.", where=where, hint=EXPECTED)
+
+
+def _nothing(source: Source, name: str, number: int, first: BrokenSentence | None) -> InputError:
+    if first is None:
+        return InputError("The file holds comments and no words.", where=source.name, hint=EXPECTED)
+    return InputError(
+        f"None of the {number:,} sentences can be read as {name}; the first one has {first.reason}"
+        + (f" ({first.detail})." if first.detail else "."),
+        where=f"{source.name}, line {first.line}",
+        hint="Mend the file and give it again.",
+    )

@@ -1,0 +1,75 @@
+"""Sentences with a governor and a relation for every word, and the check that they are trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a treebank.
+
+    number: its place in the file, from 0, broken sentences counted.   line: where its first word stands, from 1.
+    words, relations: a string for each word.   governors: for each word the word that governs it, counted from 1;
+    0 is the root.
+    """
+
+    number: int
+    line: int
+    words: tuple[str, ...]
+    governors: tuple[int, ...]
+    relations: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        return f"line {self.line}"
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+class BrokenSentence(Exception):
+    """A sentence that is left out: `reason` in plain words, the same for all of its kind; `detail` names the case."""
+
+    def __init__(self, reason: str, line: int, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.line, self.detail = reason, line, detail
+
+    @property
+    def where(self) -> str:
+        return f"line {self.line}" + (f" ({self.detail})" if self.detail else "")
+
+
+def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
+    """The sentence itself; raises BrokenSentence where its words do not form a tree.
+
+    `lines` are those of its words. Schemes differ in the number of roots: Universal Dependencies has one, Stanford
+    Dependencies and the CoNLL-X treebanks allow more.
+    """
+    size = len(sentence)
+    for line, governor in zip(lines, sentence.governors, strict=True):
+        if not 0 <= governor <= size:
+            raise BrokenSentence(
+                "a governor beyond the sentence", line, f"head {governor}, but the sentence has {size} words"
+            )
+    if circle := _circle(sentence.governors):
+        raise BrokenSentence("words that govern each other in a circle", lines[circle - 1], f"at word {circle}")
+    roots = [word for word, governor in enumerate(sentence.governors) if governor == 0]
+    if single_root and len(roots) > 1:
+        raise BrokenSentence("more than one root", lines[roots[1]], f"{len(roots)} roots")
+    return sentence
+
+
+def _circle(governors: tuple[int, ...]) -> int:
+    """A word (from 1) that governs itself, however indirectly; 0 where there is none."""
+    safe = {0}
+    for start in range(1, len(governors) + 1):
+        path: dict[int, None] = {}
+        word = start
+        while word not in safe:
+            if word in path:
+                return word
+            path[word] = None
+            word = governors[word - 1]
+        safe.update(path)
+    return 0

@@ -1,0 +1,95 @@
+"""Dependency heads, literally: the release's rules as slow loops over words and heads, written from methods.md."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+DIRECTIONS = ("dependent->head", "head->dependent")
+
+
+def word_level(attention, words, first_piece=False):
+    """(token, token) float64 to (word, word): columns of a word's pieces added, then its rows averaged (or the first).
+
+    `words` says for each token which word it belongs to, -1 for special tokens, which are left out.
+    """
+    size = max(words) + 1
+    pieces = [[token for token, word in enumerate(words) if word == wanted] for wanted in range(size)]
+    out = np.zeros((size, size))
+    for i in range(size):
+        rows = pieces[i][:1] if first_piece else pieces[i]
+        for j in range(size):
+            out[i, j] = sum(sum(float(attention[a, b]) for b in pieces[j]) for a in rows) / len(rows)
+    return out
+
+
+def head_guesses(attention, direction):
+    """For each word the other word (from 1) with the most attention; 0-sized choice leaves the word itself."""
+    size = len(attention)
+    guesses = []
+    for word in range(size):
+        best, most = word, -1.0
+        for other in range(size):
+            weight = attention[word, other] if direction == DIRECTIONS[0] else attention[other, word]
+            if other != word and weight > most:
+                best, most = other, weight
+        guesses.append(best + 1)
+    return guesses
+
+
+def offset_guesses(size, offset):
+    return [min(max(place + offset, 0), size) for place in range(1, size + 1)]
+
+
+def score(sentences, guesses, possessives=()):
+    """{relation: [right, words]}, "all" and "UAS" too, for guesses (from 1, 0 the root) of each sentence."""
+    counts = {"all": [0, 0], "UAS": [0, 0]}
+    for sentence, guessed in zip(sentences, guesses, strict=True):
+        words = sentence["words"]
+        for place, (governor, relation) in enumerate(zip(sentence["heads"], sentence["relns"], strict=True)):
+            right = guessed[place] == governor
+            marked = place + 1 < len(words) and words[place + 1].lower() in possessives
+            if relation == "poss" and marked and guessed[place] != len(words):
+                right = guessed[place + 1] == governor
+            for name in {"all", relation} | (set() if relation.split(":")[0] == "punct" else {"UAS"}):
+                entry = counts.setdefault(name, [0, 0])
+                entry[0] += right
+                entry[1] += 1
+    return counts
+
+
+def table(sentences, maps, relation, offsets, possessives=()):
+    """The row of one relation, from maps[sentence][layer][head] (word, word): accuracies by loops, then the best."""
+    layers, heads = len(maps[0]), len(maps[0][0])
+
+    def accuracy(chosen, layer, head, direction):
+        picked = [sentences[i] for i in chosen]
+        guesses = [head_guesses(maps[i][layer][head], direction) for i in chosen]
+        return score(picked, guesses, possessives).get(relation, [0, 0])
+
+    every = [(d, la, h) for d in DIRECTIONS for la in range(layers) for h in range(heads)]
+    everyone = range(len(sentences))
+    scores = {key: accuracy(everyone, key[1], key[2], key[0]) for key in every}
+    best = max(every, key=lambda key: scores[key][0])  # the first of equals
+    halves = [[i for i in everyone if sentences[i]["number"] % 2 == parity] for parity in (0, 1)]
+    pooled, both = [0, 0], True
+    for pick, test in (halves, halves[::-1]):
+        chosen = max(every, key=lambda key: accuracy(pick, key[1], key[2], key[0])[0])
+        right, n = accuracy(test, chosen[1], chosen[2], chosen[0])
+        pooled, both = [pooled[0] + right, pooled[1] + n], both and n > 0
+    baselines = {}
+    for offset in offsets:
+        guesses = [offset_guesses(len(sentence["words"]), offset) for sentence in sentences]
+        baselines[offset] = score(sentences, guesses, possessives)[relation]
+    offset = max(offsets, key=lambda o: baselines[o][0])
+    right, n = scores[best]
+    return {
+        "n": n,
+        "head": f"{best[1] + 1}-{best[2] + 1}",
+        "direction": best[0],
+        "accuracy": right / n,
+        "heldout_accuracy": pooled[0] / pooled[1] if both else math.nan,
+        "baseline_offset": offset,
+        "baseline_accuracy": baselines[offset][0] / n,
+    }
