@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,29 @@ def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
     assert page.get_by_text("Head 2-3 puts").is_visible()
+    page.close()
+
+
+def test_an_example_on_another_page_opens_here_with_its_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address.replace("attention_viewer", "entropy?head=2-3"))
+    number = re.search(r"segment (\d+),", page.locator("[data-testid=stMain]").inner_text())[1]
+    page.get_by_text("Open in the attention viewer").first.click()
+    page.wait_for_selector("li[role=option]", timeout=60_000)
+    browser.settle(page)
+    assert page.get_by_role("spinbutton", name="Segment of the corpus").input_value() == number
+    assert "head=2-3" in page.url
+    assert page.get_by_text("Head 2-3 puts").is_visible()
+    page.close()
+
+
+def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address.replace("attention_viewer", "dependency_heads?head=2-3"))
+    page.locator("[data-testid=stMain] [data-testid=stPageLink] a").first.click()
+    page.wait_for_selector("li[role=option]", timeout=60_000)
+    browser.settle(page)
+    given = page.get_by_label("Segment A").input_value().split()
+    assert labels(page)[1:-1] == given
+    assert "head=2-3" in page.url
     page.close()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import safetensors.numpy
 
 from bertviz_core.heads import Head
-from bertviz_core.models.units import Layout, Units
+from bertviz_core.models.units import Layout, Units, to_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,14 +96,6 @@ def look(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
         seen = seen.without_special()
     sides = SIDES[view.sides]
     return seen.between(*sides) if sides else seen
-
-
-def to_words(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
-    """(layer, head, query, key) between words: to a split word the sum over its pieces, from it their mean (section
-    4.1), or its first piece alone. owner: (token,) word numbers from 0, none left out."""
-    member = (np.arange(owner.max() + 1)[:, None] == owner).astype(maps.dtype)  # (word, token)
-    source = np.eye(len(owner), dtype=maps.dtype)[member.argmax(1)] if first_piece else member / member.sum(1)[:, None]
-    return np.asarray(source @ maps @ member.T)
 
 
 def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:

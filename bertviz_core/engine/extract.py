@@ -16,6 +16,7 @@ import numpy as np
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
+from bertviz_core.models.units import to_words
 
 if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
@@ -70,7 +71,7 @@ def _write_group(
         for row, example in enumerate(group):
             layer = maps[row, :, : len(example), : len(example)]
             if word_level:
-                layer = _to_words(layer, _units(example, word_level), first=word_level == "paper")
+                layer = to_words(layer, _units(example, word_level), first_piece=word_level == "paper")
             stream.seek(offsets[example.number] + attention.layer * layer.size * 4)
             stream.write(np.ascontiguousarray(layer, dtype=np.float32).tobytes())
 
@@ -83,12 +84,3 @@ def _units(example: Encoded, word_level: str | None) -> np.ndarray:
         return np.arange(len(example))
     new = np.diff(example.words, prepend=-2) != 0
     return np.cumsum(new | (example.words < 0)) - 1
-
-
-def _to_words(maps: np.ndarray, units: np.ndarray, first: bool) -> np.ndarray:
-    """(head, query, key) of tokens to (head, query, key) of words."""
-    member = (np.arange(units[-1] + 1)[:, None] == units).astype(np.float32)  # (word, token)
-    source = member / member.sum(1, keepdims=True)
-    if first:
-        source = np.eye(len(units), dtype=np.float32)[member.argmax(1)]
-    return np.asarray(source @ maps @ member.T)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,14 +93,17 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 def pick(segments: Segments, number: int) -> Encoded:
-    """The segment with this number, from 1; raises InputError where the corpus has fewer."""
-    example = next(islice(segments, number - 1, None), None) if number > 0 else None
-    if example is None:
-        count = sum(1 for _ in segments)
-        raise InputError(
-            f"There is no segment {number}.", where=segments.source.name, hint=f"Choose a number from 1 to {count:,}."
-        )
-    return example
+    """The segment with this number, from 1; raises InputError where the corpus has none, or it was left out."""
+    last = 0
+    for example in segments:
+        last = example.number + 1
+        if last == number:
+            return example
+    raise InputError(
+        f"There is no segment {number}, or it was left out.",
+        where=segments.source.name,
+        hint=f"Choose a number from 1 to {last:,}.",
+    )
 
 
 def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:

@@ -46,6 +46,11 @@ def entry(name: str) -> Entry:
     return next((e for e in ENTRIES if e.name == name), DEFAULT)
 
 
+def page(name: str) -> st.Page:
+    """The page called `name`, to link to."""
+    return next(page for pages in sections().values() for page in pages if page.url_path == name)
+
+
 def _page(entry: Entry) -> st.Page:
     path = f"pages/{entry.name}.py"
     return st.Page(path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

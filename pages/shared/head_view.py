@@ -10,6 +10,7 @@ import streamlit as st
 from bertviz_core.analyses.averages import HeadAverages
 from bertviz_core.figures.style import NAMES, number
 from bertviz_core.heads import all_heads
+from pages.shared import viewer_link
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
 
@@ -50,3 +51,4 @@ def examples(result: HeadAverages, selection: Selection, quantity: str, names: M
             tokens = plain(" ".join(text["tokens"]).replace(" ##", ""))
             where = plain(f"segment {segment + 1}, {text['where']}")
             st.markdown(f"**{number(value)}** {where}: :gray[{tokens}]")
+            viewer_link.to_segment(int(segment))

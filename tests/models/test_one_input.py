@@ -164,3 +164,11 @@ def test_segments_are_picked_by_number(tiny, source):
         with pytest.raises(InputError, match=f"no segment {number}") as refused:
             pick(segments, number)
         assert "1 to 2" in refused.value.hint
+
+
+def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
+    given = source('[{"text": "the cat"}, {"text": ""}, {"text": "the dog"}]', "given.json")
+    segments = Segments(given, tiny.tokens, Settings(max_length=32))
+    assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"
+    with pytest.raises(InputError, match="left out"):
+        pick(segments, 2)
