@@ -2,7 +2,7 @@
 
     python -m docs.screenshots
 
-Needs Chromium. Every page opens on the stored sample results, so nothing is computed.
+Needs Chromium. Every page opens on the stored sample results; only the attention viewer runs the model, on one sentence.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from pathlib import Path
 from tests import browser
 
 FOLDER = Path(__file__).parent
-PAGES = {"surface_patterns": "?head=1-3&quantity=the+previous+token", "entropy": "entropy?head=1-3"}
+PAGES = {
+    "surface_patterns": "?head=1-3&quantity=the+previous+token",
+    "entropy": "entropy?head=1-3",
+    "attention_viewer": "attention_viewer?head=2-5&pin=from12",
+}
 
 
 def main() -> None:
