@@ -2,7 +2,7 @@
 
     python -m docs.screenshots
 
-Needs Chromium. Every page opens on the stored sample results; only the attention viewer runs the model, on one sentence.
+Needs Chromium. Pages open on the stored sample results; only the attention viewer runs the model, on one sentence.
 """
 
 from __future__ import annotations
