@@ -9,7 +9,7 @@ from pages.shared import attention_panel, input_choice, marks, page, services, s
 
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
-model = services.model(selection.checkpoint)
+model = services.model(selection.checkpoint, selection.settings.dtype)
 one = input_choice.choose(selection, model)
 if one.cut:
     st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")

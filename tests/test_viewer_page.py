@@ -85,6 +85,15 @@ def test_segments_of_the_corpus_and_their_end() -> None:
     assert "no segment 100000" in unescaped(app.error[0].value)
 
 
+def test_the_settings_reach_the_segment() -> None:
+    app = viewer(input="corpus", segment="3", units="words", max_length="16", **{"as": "table"})
+    assert 8 < len(app.table[0].value) <= 16
+    app.number_input(key="max_length").set_value(64).run()
+    assert 16 < len(app.table[0].value) <= 64
+    app.selectbox(key="dtype").set_value("bfloat16").run()
+    assert not app.error
+
+
 def test_long_text_is_cut_and_empty_text_refused() -> None:
     app = viewer(input="own text", text="cat " * 200)
     assert "74 tokens over the limit of 128 were cut" in words(app)

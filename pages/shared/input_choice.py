@@ -78,13 +78,14 @@ def _segment(selection: Selection, model: AttentionModel) -> OneInput:
     number = st.number_input(
         "Segment of the corpus", 1, None, 1, key="segment", bind="query-params", on_change=forget_marks, width=180
     )
-    example = _encoded(selection.checkpoint.fingerprint(), selection.source.digest, int(number), selection, model)
+    made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
+    example = _encoded(made_of, int(number), selection, model)
     st.caption(f"{selection.source.name}, {example.where}")
     return OneInput(example, layout_of(example, model.tokens))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _encoded(fingerprint: str, digest: str, number: int, _selection: Selection, _model: AttentionModel) -> Encoded:
+def _encoded(made_of: tuple[str, ...], number: int, _selection: Selection, _model: AttentionModel) -> Encoded:
     from bertviz_core.models.segments import Segments
 
     return pick(Segments(_selection.source, _model.tokens, _selection.settings), number)

@@ -54,21 +54,22 @@ def analyse(request: Request) -> Job:
     return jobs().submit(request.key(), title, lambda progress: requests.compute(request, store(), progress=progress))
 
 
-def model(checkpoint: Checkpoint) -> AttentionModel:
+def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """The model that single inputs run on, loaded once and kept while no other is asked for."""
-    return _model(checkpoint.fingerprint(), checkpoint)
+    return _model(checkpoint.fingerprint(), dtype, checkpoint)
 
 
 @st.cache_resource(max_entries=1, show_spinner="Loading the model")
-def _model(fingerprint: str, _checkpoint: Checkpoint) -> AttentionModel:
+def _model(fingerprint: str, dtype: str, _checkpoint: Checkpoint) -> AttentionModel:
     from bertviz_core.models.one_input import load_to_view
 
-    return load_to_view(_checkpoint)
+    return load_to_view(_checkpoint, dtype=dtype)
 
 
 def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) of one input; the last few inputs are remembered."""
-    key = (loaded.checkpoint.fingerprint(), example.ids.tobytes(), example.types.tobytes())
+    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}"
+    key = (which, example.ids.tobytes(), example.types.tobytes())
     return _attention(key, loaded, example)
 
 
