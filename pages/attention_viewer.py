@@ -37,6 +37,8 @@ view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
 attention_panel.claim(seen, selection, sides)
+if not seen.weights.size:
+    st.stop()
 if positions:
     difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
     attention_panel.masking(difference, services.predictions(model, one, changed), selection)

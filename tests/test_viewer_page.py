@@ -101,6 +101,13 @@ def test_long_text_is_cut_and_empty_text_refused() -> None:
     assert "no token in this text" in unescaped(app.error[0].value)
 
 
+def test_a_view_with_nothing_in_it_says_so() -> None:
+    app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
+    assert "Nothing is left to show" in words(app)
+    app.selectbox(key="sides").set_value("all").run()
+    assert "Head 1-1 has its heaviest line from" in words(app)
+
+
 def test_hostile_words_reach_no_markup() -> None:
     app = viewer(input="own text", text="<img/src=x> **b** $x$ :red[a]", given="true", units="words", **{"as": "table"})
     shown = "".join(element.value for element in app.markdown)

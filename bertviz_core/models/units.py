@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -105,13 +106,12 @@ def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
     prefix = _prefix(tokens)
     if prefix:
         return np.array([name.startswith(prefix) for name in names])
-    marked = any(name.startswith(tuple(SPACE_MARKS)) for name in names)
-    letters = [any(map(str.isalnum, name)) for name in names]
-    joins = [
-        marked and a and b and not n.startswith(tuple(SPACE_MARKS))
-        for a, b, n in zip([False, *letters], letters, names, strict=False)
-    ]
-    return np.array(joins)
+    marks = tuple(SPACE_MARKS)
+    joins = [False]
+    for before, name in pairwise(names):
+        letters = any(map(str.isalnum, before)) and any(map(str.isalnum, name))
+        joins.append(not name.startswith(marks) and (before in marks or letters))
+    return np.array(joins) & any(name.startswith(marks) for name in names)
 
 
 def _prefix(tokens: Tokens) -> str:

@@ -24,6 +24,10 @@ function make(tag, className = "", text = "", attributes = {}) {
   return element;
 }
 
+function list(label) {
+  return { role: "listbox", "aria-multiselectable": "true", "aria-label": label };
+}
+
 class Lines {
   constructor(parent) {
     this.pins = new Set();
@@ -39,8 +43,8 @@ class Lines {
     const stage = this.root.appendChild(make("div", "stage"));
     stage.append(make("div", "head from", "from"), make("div"), make("div", "head", "to"));
     this.columns = {
-      from: stage.appendChild(make("ul", "column from", "", { role: "listbox", "aria-label": "from" })),
-      to: make("ul", "column to", "", { role: "listbox", "aria-label": "to" }),
+      from: stage.appendChild(make("ul", "column from", "", list("from"))),
+      to: make("ul", "column to", "", list("to")),
     };
     this.canvas = stage.appendChild(make("canvas", "", "", { "aria-hidden": "true" }));
     stage.append(this.columns.to);
@@ -245,7 +249,6 @@ class Lines {
       context.globalAlpha = (level % 1000) / LEVELS;
       context.stroke(levels.get(level));
     }
-    this.root.dataset.drawn = String((Number(this.root.dataset.drawn) || 0) + 1);
   }
 
   middle(at) {

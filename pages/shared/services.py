@@ -73,7 +73,7 @@ def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
     return _attention(key, loaded, example)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
 def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
     from bertviz_core.models.one_input import attention as run
 

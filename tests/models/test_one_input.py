@@ -7,6 +7,7 @@ import pytest
 
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.one_input import attention, from_text, load_to_view, mask, pick, predict
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
@@ -78,6 +79,15 @@ def test_other_tokenizers_make_words_at_their_marks(family):
     words = [w for w, s in zip(one.layout.words.labels, one.layout.words.special, strict=True) if not s]
     assert words == ["the", "gardener", "slept", ",", "at", "last", "the", "wind"]
     assert not any("Ġ" in label or "▁" in label for label in one.layout.tokens.labels)
+
+
+def test_a_space_of_its_own_belongs_to_the_word_after_it():
+    tokens = Tokens(FAMILIES["xlnet"].tokenizer())
+    names = ["▁", "c", "at", "▁", ",", "▁the", "."]
+    ids = np.array(tokens.tokenizer.convert_tokens_to_ids(names))
+    layout = layout_of(Encoded(0, "", ids, np.zeros(7, dtype=np.int64)), tokens)
+    assert layout.owner.tolist()[3:] == [n + layout.owner[2] + 1 for n in (0, 0, 1, 2)]
+    assert layout.owner[:2].tolist() == [0, 0]
 
 
 def test_bytes_that_are_no_whole_character_keep_their_names():
