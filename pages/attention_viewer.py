@@ -10,9 +10,10 @@ from pages.shared import attention_panel, input_choice, marks, page, services, s
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
 model = services.model(selection.checkpoint, selection.settings.dtype)
-one = input_choice.choose(selection, model)
-if one.cut:
-    st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
+with st.container():
+    one = input_choice.choose(selection, model)
+    if one.cut:
+        st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
 
 positions = [p for p in marks.masked(st.query_params.get("mask", "")) if one.can_mask(p, model.tokens)]
 changed = mask(one, positions, model.tokens) if positions else one
@@ -36,12 +37,13 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
-attention_panel.claim(seen, selection, sides)
+with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
+    attention_panel.claim(seen, selection, sides)
+    if positions:
+        difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
+        attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 if not seen.weights.size:
     st.stop()
-if positions:
-    difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
-    attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
