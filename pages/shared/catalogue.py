@@ -26,6 +26,7 @@ class Entry:
 
 EXPLORE = (
     Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
+    Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
     Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
 )
 PAPER = (

@@ -11,6 +11,7 @@ from bertviz_core.analyses.averages import HeadAverages
 from bertviz_core.analyses.clearest import segments
 from bertviz_core.figures.style import NAMES, number
 from bertviz_core.heads import all_heads
+from pages.shared import viewer_link
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
 
@@ -47,3 +48,4 @@ def examples(result: HeadAverages, selection: Selection, quantity: str, names: M
         tokens = plain(" ".join(segment.tokens).replace(" ##", ""))
         where = plain(f"segment {segment.number + 1}, {segment.where}")
         st.markdown(f"**{number(segment.value)}** {where}: :gray[{tokens}]")
+        viewer_link.to_segment(segment.number)

@@ -19,16 +19,17 @@ from pages.shared import boxes, catalogue, head_panel, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
 
-def header(name: str, selection: Selection) -> None:
-    """Title, the section of the paper, and what this page shows it on."""
+def header(name: str, selection: Selection, shown: str | None = None) -> None:
+    """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
     entry = catalogue.entry(name)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     left.title(entry.title)
     right.caption(entry.section, text_alignment="right")
     mode = "as in the paper" if selection.settings.paper else "corrected"
-    st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
     model, corpus = selection.checkpoint, selection.source
-    made_from = f"{model.name} ({model.fingerprint()[:8]}), {corpus.name} ({corpus.digest[:8]}), {mode}"
+    st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
+    made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
+    made_from = f"{model.name} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
     if entry.panel:
         head_panel.folded(name, selection)
