@@ -78,6 +78,14 @@ def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
     assert "Head 1-3" in words(app)  # the same head, counted from 0
 
 
+def test_a_link_names_a_head_that_the_address_then_holds() -> None:
+    app = open_app("surface_patterns", head="2-3", at="4-5")
+    assert "Head 4-5" in words(app)
+    assert app.selectbox(key="head").value == "4-5"
+    assert "at" not in app.query_params
+    assert "Head 2-3" in words(open_app("surface_patterns", head="2-3", at="99-1"))
+
+
 def test_mode_is_in_the_address_and_on_the_page() -> None:
     app = open_app("entropy", mode="paper")
     assert "mode: as in the paper" in words(app)

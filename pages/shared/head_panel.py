@@ -14,7 +14,7 @@ from pages.shared import catalogue, links, stored
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
 
-WIDTHS = {"quantity": 210, "value": 70, "rank": 80}  # so that they fit where the card is narrow
+WIDTHS = {"quantity": 210, "value": 70, "rank": 80, "baseline": 160}  # so that they fit where the card is narrow
 
 
 def folded(page: str, selection: Selection) -> None:

@@ -10,8 +10,8 @@ from pages.shared import catalogue
 
 def to(name: str, label: str, head: Head | None = None, icon: str | None = None, **address: str) -> None:
     """A link to a page, at another head where one is given, with the page's own settings as its address has them;
-    nothing where there is no such page."""
+    nothing where there is no such page. The head goes as `at`: the picker, which stays, does not follow `head`."""
     page = catalogue.page(name)
     if page is not None:
-        changed = {"head": head.label()} if head is not None and head.label() != st.session_state.get("head") else {}
-        st.page_link(page, label=label, icon=icon, query_params=changed | address or None)
+        at = {} if head is None else {"at": head.label()}
+        st.page_link(page, label=label, icon=icon, query_params=at | address or None)
