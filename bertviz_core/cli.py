@@ -17,6 +17,7 @@ from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
 from bertviz_core.heads import Head
+from bertviz_core.models import checkpoint
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.attention_viewer import InputAttention, View
@@ -142,6 +143,26 @@ def clustering(
         return result.embedded(console.seed, root).labelled(thresholds, named)
 
     console.analyse("clustering", shown=shown)
+
+
+@app.command("overview")
+def overview(
+    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
+    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
+    mode: Annotated[str, typer.Option(help="corrected, or paper for the release's own choices.")] = "corrected",
+    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
+    out: Annotated[list[Path] | None, typer.Option(help="Write to a .csv or .json file; repeatable.")] = None,
+) -> None:
+    """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
+    from bertviz_core import overview as made
+
+    for path in out or []:
+        exports.check_suffix(path, made.SUFFIXES)
+    table = made.overview(Store(store), checkpoint.find(model, revision), mode)
+    for path in out or []:
+        exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
+    if not out:
+        print(table.to_text())
 
 
 @app.command("segments")

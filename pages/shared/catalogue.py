@@ -13,6 +13,7 @@ class Entry:
     """`name` is the file's stem, the page's address and the analysis's name: one name, everywhere.
 
     corpus: the kind of corpus that the sidebar offers on this page.
+    panel: whether the chosen head's numbers from every analysis stand under the page's title.
     """
 
     name: str
@@ -20,9 +21,14 @@ class Entry:
     icon: str
     section: str
     corpus: str = "text"
+    panel: bool = True
 
 
-EXPLORE = (Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),)
+EXPLORE = (
+    Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
+    Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
+)
 PAPER = (
     Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
     Entry("sep_gradients", "[SEP] gradients", ":material/trending_down:", "Section 3.2, Figure 3"),
@@ -32,7 +38,7 @@ PAPER = (
     Entry("clustering", "Clustering", ":material/scatter_plot:", "Section 6, Figure 6"),
 )
 ENTRIES = (*EXPLORE, *PAPER)
-DEFAULT = PAPER[0]
+DEFAULT = EXPLORE[0]
 
 
 @cache
@@ -46,9 +52,10 @@ def entry(name: str) -> Entry:
     return next((e for e in ENTRIES if e.name == name), DEFAULT)
 
 
-def page(name: str) -> st.Page:
-    """The page called `name`, to link to."""
-    return next(page for pages in sections().values() for page in pages if page.url_path == name)
+def page(name: str) -> st.Page | None:
+    """The page of that name, where there is one."""
+    pages = [page for section in sections().values() for page in section]
+    return next((p for e, p in zip(ENTRIES, pages, strict=True) if e.name == name), None)
 
 
 def _page(entry: Entry) -> st.Page:

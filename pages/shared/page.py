@@ -15,7 +15,7 @@ from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures import style
-from pages.shared import boxes, catalogue, job_panel, services
+from pages.shared import boxes, catalogue, head_panel, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
 
@@ -31,6 +31,8 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
     made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
     made_from = f"{model.name} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
+    if entry.panel:
+        head_panel.folded(name, selection)
 
 
 def result_or_stop(request: Request, selection: Selection) -> Any:

@@ -85,3 +85,15 @@ def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) ->
     from bertviz_core.models.one_input import predict
 
     return predict(loaded, original, masked)
+
+
+def analyse_all(wanted: list[Request]) -> Job:
+    """Queue all of it as one job, or join the one that runs."""
+    return jobs().submit(
+        all_key(wanted), "Everything", lambda progress: requests.compute_all(wanted, store(), progress=progress)
+    )
+
+
+def all_key(wanted: list[Request]) -> str:
+    """The key of the job that computes all of these."""
+    return "all/" + "/".join(request.key() for request in wanted)
