@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import streamlit as st
-
-from pages.shared import catalogue
+from pages.shared import catalogue, links
 from pages.shared.input_choice import MOST_CHARACTERS
 
 LABEL = "Open in the attention viewer"
@@ -24,6 +22,5 @@ def to_words(words: Sequence[str], label: str = LABEL) -> None:
         _link({"input": "own text", "text": text, "given": "true", "units": "words"}, label)
 
 
-def _link(parameters: dict[str, str], label: str = LABEL) -> None:
-    page = catalogue.page("attention_viewer")
-    st.page_link(page, label=label, icon=catalogue.entry("attention_viewer").icon, query_params=parameters)
+def _link(address: dict[str, str], label: str = LABEL) -> None:
+    links.to("attention_viewer", label, icon=catalogue.entry("attention_viewer").icon, **address)
