@@ -100,17 +100,17 @@ class SegmentAverages:
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         values = self.measure(batch, attention)  # (batch, head, quantity)
-        self.add(attention.layer, values, [example.number for example in batch.examples])
+        self.add(attention.layer, values, batch.numbers)
 
-    def add(self, layer: int, values: Tensor, numbers: Sequence[int]) -> None:
-        """Take in values (batch, head, quantity) of one layer; NaN means that the segment has no such value."""
+    def add(self, layer: int, values: Tensor, numbers: Tensor) -> None:
+        """Take in values (batch, head, quantity) of one layer, of segments by their numbers (batch,) int64; NaN means
+        that the segment has no such value."""
         known = values.nan_to_num(nan=0.0).double()
         self.count[layer] += (~values.isnan()).sum(0)
         self.sum[layer] += known.sum(0)
         self.square[layer] += known.square().sum(0)
         ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
-        labels = values.new_tensor(numbers).long().expand_as(ranked)
-        self._keep_top(slice(layer, layer + 1), ranked[None], labels[None])
+        self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
 
     def merge(self, other: Self) -> None:
         self.count += other.count

@@ -42,7 +42,10 @@ class Result:
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
         if header["analysis"] != cls.analysis:
             raise ValueError(f"a result of {header['analysis']}, not of {cls.analysis}")
-        values: dict[str, Any] = {**safetensors.numpy.load(data), **json.loads(header["json"])}
+        try:
+            values: dict[str, Any] = {**safetensors.numpy.load(data), **json.loads(header["json"])}
+        except safetensors.SafetensorError as error:
+            raise ValueError(f"a damaged result ({error})") from error
         return cls(**values)
 
 

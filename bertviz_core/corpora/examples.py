@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +51,7 @@ class ExampleCorpus:
             start = position
             try:
                 value, position = decoder.raw_decode(text, position)
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:  # a plain ValueError for a number of thousands of digits
                 at = error.pos if isinstance(error, json.JSONDecodeError) else start
                 raise self._error("The JSON is broken or cut off here.", text, at, "Save it again.") from error
             yield start, value
@@ -59,6 +60,8 @@ class ExampleCorpus:
                 position = _skip(text, position + 1)
             elif text[position : position + 1] != "]":
                 raise self._error("The JSON is broken or cut off here.", text, position, "Close the list with ].")
+        if (end := _skip(text, position + 1)) < len(text):
+            raise self._error("There is something after the end of the JSON list.", text, end, "Give one list.")
 
     def _record(self, number: int, line: int, value: Any) -> Record:
         where = f"{self.source.name}, line {line}, object {number + 1}"
@@ -74,7 +77,8 @@ class ExampleCorpus:
         if not _well_formed(form, value[form]):
             shape = "a string" if form == "text" else "a list of strings with at least one entry"
             raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-        return Record(number, line, form, value[form], {k: v for k, v in value.items() if k != form})
+        other = {name: entry for name, entry in value.items() if name != form}
+        return Record(number, line, form, _whole(value[form]), other)
 
     def _error(self, what: str, text: str, position: int, hint: str) -> InputError:
         line = text.count("\n", 0, position) + 1
@@ -86,6 +90,13 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
+
+
+def _whole(value: Any) -> Any:
+    """Half an emoji (a lone surrogate, as in a post cut short) has no UTF-8 and stops tokenizers: it becomes U+FFFD."""
+    if isinstance(value, str):
+        return re.sub("[\ud800-\udfff]", "\ufffd", value)
+    return [_whole(entry) for entry in value]
 
 
 def _well_formed(form: str, value: Any) -> bool:

@@ -19,7 +19,7 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
             break
     if not head:
         TextCorpus(source).paragraphs().__next__()
-    if source.name.lower().endswith(".json") or re.match(r"\[[{\]]", head):
+    if source.name.lower().endswith(".json") or re.match(r"\[\s*[{\]]", head):
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):
         raise InputError("This is an HTML page, not text.", where=source.name, hint="Save its text as .txt.")

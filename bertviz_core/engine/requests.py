@@ -14,7 +14,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Execution, Settings
 
@@ -59,10 +59,10 @@ class Request:
 
 def find(store: Store | None, request: Request) -> Any | None:
     """The stored result, or None; an entry that cannot be read counts as none and will be computed anew."""
-    data = store.get(request.key()) if store else None
     try:
+        data = store.get(request.key()) if store else None
         return ANALYSES[request.analysis].result_class.from_bytes(data) if data else None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, StoreError):
         return None
 
 

@@ -99,17 +99,10 @@ class Store:
 
     def upload(self, digest: str) -> Source:
         """An upload by its digest alone; raises InputError when it is not here (any more)."""
-        stream = self.cache.get(f"upload/{digest}", read=True)
-        if stream is None:
-            raise InputError(
-                "This upload is not on this server (any more).",
-                where=f"corpus {digest[:12]}",
-                hint="Upload the file again: results that were computed from it are kept.",
-            )
-        size = stream.seek(0, io.SEEK_END)
-        stream.close()
+        with self._open_upload(digest) as stream:
+            size = stream.seek(0, io.SEEK_END)
         name = self.cache.get(f"name/{digest}", b"upload").decode()
-        return Source(name, digest, size, lambda: cast(BinaryIO, self.cache.get(f"upload/{digest}", read=True)))
+        return Source(name, digest, size, lambda: self._open_upload(digest))
 
     def uploads(self) -> dict[str, str]:
         """digest -> name of every upload still kept."""
@@ -121,10 +114,13 @@ class Store:
         self.cache.delete(f"name/{digest}")
 
     def entries(self) -> Iterator[Entry]:
-        """What the store holds; the results that ship are not counted."""
+        """What the store holds; the results that ship are not counted, nor what is not bytes."""
         for name in self.cache.iterkeys():
             kind, _, key = name.partition("/")
-            stream = self.cache.get(name, read=True) if kind in ("result", "upload") else None
+            try:
+                stream = self.cache.get(name, read=True) if kind in ("result", "upload") else None
+            except StoreError:
+                continue
             if stream is not None:
                 size = len(stream) if isinstance(stream, bytes) else stream.seek(0, io.SEEK_END)
                 yield Entry(kind, key, size)
@@ -135,7 +131,20 @@ class Store:
 
     def clear(self) -> int:
         """Forget results and uploads; returns how many entries went."""
-        return int(self.cache.clear())
+        count = sum(1 for _ in self.entries())  # an upload's name has a row of its own
+        self.cache.clear()
+        return count
+
+    def _open_upload(self, digest: str) -> BinaryIO:
+        """Looked up anew each time: an upload may be deleted, or expire, while a job reads it."""
+        stream = self.cache.get(f"upload/{digest}", read=True)
+        if stream is None:
+            raise InputError(
+                "This upload is not on this server (any more).",
+                where=f"corpus {digest[:12]}",
+                hint="Upload the file again: results that were computed from it are kept.",
+            )
+        return cast(BinaryIO, stream)
 
     def _set(self, key: str, value: Any, **options: Any) -> None:
         try:

@@ -18,6 +18,17 @@ DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 LAYERS = ("num_hidden_layers", "n_layers", "n_layer")
 HEADS = ("num_attention_heads", "n_heads", "n_head")
 POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
+# RoBERTa's family counts positions from the one after the padding index.
+OFFSET = (
+    "roberta",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "roberta-prelayernorm",
+    "camembert",
+    "mpnet",
+    "longformer",
+    "xmod",
+)
 WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
@@ -42,22 +53,17 @@ class Checkpoint:
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
         positions = self._number(POSITIONS)
-        # RoBERTa's family counts positions from the padding index on.
-        offset = 2 if self.config.get("model_type") in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
-        return None if not positions or positions < 0 else positions - offset
+        if not positions or positions < 0:
+            return None
+        return positions - (self.config.get("pad_token_id", 1) + 1 if self.config.get("model_type") in OFFSET else 0)
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-        files = [
-            *weight_files(self.folder),
-            *sorted(self.folder.glob("*.json")),
-            *sorted(self.folder.glob("*.txt")),
-        ]
+        described = [path for pattern in ("*.json", "*.txt", "*.model") for path in sorted(self.folder.glob(pattern))]
         total = hashlib.sha256()
-        for path in files:
-            if path.name != "README.md":
-                status = path.stat()
-                total.update(f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode())
+        for path in (*weight_files(self.folder), *described):
+            status = path.stat()
+            total.update(f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode())
         return total.hexdigest()
 
     def parameters(self) -> int:
@@ -75,7 +81,7 @@ def find(name: str, revision: str | None = None) -> Checkpoint:
     """
     if name == DEMO:
         return _open(name, DEMO_FOLDER, None)
-    if Path(name).expanduser().is_dir():
+    if name.strip() and Path(name).expanduser().is_dir():
         return _open(name, Path(name).expanduser(), None)
     if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip():
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")

@@ -52,6 +52,13 @@ class Batch:
     punctuation: Tensor
 
     @cached_property
+    def numbers(self) -> Tensor:
+        """(batch,) int64: the examples' places in the corpus."""
+        import torch
+
+        return torch.tensor([example.number for example in self.examples], device=self.ids.device)
+
+    @cached_property
     def row_weights(self) -> Tensor:
         """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
         return self.mask / self.mask.sum(1, keepdim=True)

@@ -78,8 +78,11 @@ def prepare(
     model = AttentionModel(
         checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable
     )
-    maps = _try(model)
-    if not maps:
+    try:
+        maps = _try(model)
+    except Exception as error:  # what a model of another kind does with three words is anyone's guess
+        raise _cannot_load(checkpoint, error) from error
+    if not maps or encoder.config.is_encoder_decoder:
         raise ModelError(
             f"The model {checkpoint.name!r} shows no attention maps.",
             hint="Choose an encoder with attention.",
@@ -103,9 +106,19 @@ def choose_device(device: str) -> str:
 def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, bool]:
     """The encoder with the registered attention function, or with eager maps where the family knows no such thing."""
     try:
-        return auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options), True
+        return _complete(auto, checkpoint, register(), options), True
     except ValueError:
-        return auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options), False
+        return _complete(auto, checkpoint, "eager", options), False
+
+
+def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> Any:
+    """The encoder; transformers would draw at random what the files lack, which only the unused pooler may be."""
+    encoder, info = auto.from_pretrained(
+        checkpoint.folder, attn_implementation=attention, output_loading_info=True, **options
+    )
+    if lacking := sorted(name for name in info["missing_keys"] if not name.startswith("pooler.")):
+        raise ModelError(f"{len(lacking)} weights are not in the files, {lacking[0]} first")
+    return encoder
 
 
 def _try(model: AttentionModel) -> list[Any]:

@@ -110,7 +110,9 @@ class Segments:
             self.documents = record.number + 1
             where = f"line {record.line}, object {record.number + 1}"
             example = forms[record.form](record, where)
-            if len(example) > self.settings.max_length:
+            if not len(example):
+                self.left_out.add("an example without any token (left out)", where)
+            elif len(example) > self.settings.max_length:
                 self.left_out.add(f"an example of more than {self.settings.max_length} tokens (left out)", where)
             else:
                 self.other[record.number] = record.other
@@ -121,19 +123,19 @@ class Segments:
         kept = ids[: self.settings.max_length - sum(map(len, self.tokens.single))]
         if kept != ids:
             self.left_out.add("a text longer than a segment (its end was cut)", where)
-        return self._framed(record.number, where, [kept], self.tokens.single)
+        frame = self.tokens.single if kept else [[], []]  # no token, nothing to frame: such an example is left out
+        return self._framed(record.number, where, [kept], frame)
 
     def _from_words(self, record: Record, where: str) -> Encoded:
         return encode_words(record.value, self.tokens, record.number, where, self.left_out)
 
     def _from_tokens(self, record: Record, where: str) -> Encoded:
-        names, tokenizer = record.value, self.tokens.tokenizer
-        ids = np.array(tokenizer.convert_tokens_to_ids(names), dtype=np.int64)
-        unknown = sum(i == self.tokens.unk and name != tokenizer.unk_token for i, name in zip(ids, names, strict=True))
+        found, unknown = self.tokens.ids(record.value)
+        ids = np.array(found, dtype=np.int64)
         if unknown:
             self.left_out.add("a token the vocabulary lacks (read as unknown)", where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
-        if ids[0] != self.tokens.cls or not len(ends):
+        if not set(chain(*self.tokens.single)) <= set(found):
             self.left_out.add("`tokens` without the model's special tokens (taken as given)", where)
         after = len(ends) > 1 and not self.settings.paper
         types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
@@ -145,7 +147,7 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
     pieces = [tokens.pieces(word) for word in words]
     if empty := sum(not piece for piece in pieces):
         left_out.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
-    pieces = [piece or [tokens.unk or tokens.pad] for piece in pieces]
+    pieces = [piece or [tokens.unknown] for piece in pieces]
     before, after = tokens.single
     ids = [*before, *chain.from_iterable(pieces), *after]
     owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])

@@ -31,7 +31,10 @@ class Tokens:
         self.unk: int | None = t.unk_token_id
         self.mask: int | None = t.mask_token_id
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
+        # A tokenizer without an unknown token still has to put something where a word is nothing.
+        self.unknown: int = self.pad if self.unk is None else self.unk
         self.special = np.array(sorted(set(t.all_special_ids)), dtype=np.int64)
+        self._reserved = frozenset(t.all_special_ids)
         vocabulary = t.get_vocab()
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         self.single = _around(t("a", verbose=False))
@@ -40,17 +43,26 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text."""
-        return self.tokenizer(
+        ids = self.tokenizer(
             text,
             add_special_tokens=False,
             split_special_tokens=True,
             return_attention_mask=False,
             verbose=False,
         )["input_ids"]
+        # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
+        return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
+
+    def ids(self, names: Sequence[str]) -> tuple[list[int], int]:
+        """The ids of tokens given by name, and how many of them the vocabulary lacks (they become unknown)."""
+        found = self.tokenizer.convert_tokens_to_ids(list(names))
+        known = self.tokenizer.unk_token
+        lacking = sum(i in (None, self.unk) and name != known for i, name in zip(found, names, strict=True))
+        return [self.unknown if i is None else i for i in found], lacking
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbours; [] where it cleans to nothing."""

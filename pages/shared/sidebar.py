@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import threading
 from pathlib import Path
 
 import streamlit as st
@@ -19,6 +20,7 @@ from pages.shared import boxes, catalogue, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
+_run = threading.local()  # a script run is one thread; the selection lives no longer
 UPLOAD = "upload-"  # before a digest, in the address bar
 
 
@@ -32,7 +34,7 @@ def choose(entry: Entry) -> None:
         settings = _settings(checkpoint)
         head, base = _head(checkpoint)
         st.caption(f"Store: {services.store().size() / 1e6:,.1f} MB on this machine.")
-    st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
+    _run.selection = Selection(checkpoint, source, settings, head, base)
 
 
 def current() -> Selection:
@@ -41,16 +43,16 @@ def current() -> Selection:
     A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
     folder called pages); the frame then runs first, with the page inside it.
     """
-    if "selection" not in st.session_state:
+    if getattr(_run, "selection", None) is None:
         runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
         st.stop()
-    selection: Selection = st.session_state["selection"]
+    selection: Selection = _run.selection
     return selection
 
 
 def forget() -> None:
-    """The run is over: the next page, if it runs alone, must see that no frame stands around it."""
-    st.session_state.pop("selection", None)
+    """The run is over: a page that runs alone next must see that no frame stands around it."""
+    _run.selection = None
 
 
 def _menu() -> None:

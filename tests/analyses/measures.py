@@ -1,0 +1,87 @@
+"""What the tests of the measures share: random corpora fed in every way, and published maps fed as they are."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.checkpoint import DEMO_FOLDER
+from bertviz_core.models.encoding import Batch, collate
+from bertviz_core.models.segments import Segments
+from tests import maps, reference
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "models" / "attention_maps"
+
+
+def check_one_batch(measure, oracle, quantities, kinds_list, *, causal=False, pad=0, full=True, scale=3.0):
+    """Every value of every example and head equals the oracle's to 1e-5."""
+    examples = [maps.encode(number, kinds) for number, kinds in enumerate(kinds_list)]
+    logits = [maps.scores(number, len(kinds), scale=scale) for number, kinds in enumerate(kinds_list)]
+    batch, attention = maps.show(examples, logits, causal=causal, pad=pad, full=full)
+    values = measure(batch, attention)
+    for row, kinds in enumerate(kinds_list):
+        literal = maps.literal(logits[row], causal)[0].tolist()
+        for head, rows in enumerate(literal):
+            expected = oracle(rows, kinds)
+            found = values[row, head].tolist()
+            np.testing.assert_allclose(found, [expected[name] for name in quantities], atol=1e-5, rtol=0)
+
+
+def check_any_way(measure, oracle, quantities, kinds_list, order, batch_size, pads):
+    """Document averages are the oracle's in whatever order, batches and padding the segments come."""
+    whole = SegmentAverages(quantities, measure, 2, 2, "cpu")
+    for start in range(0, len(order), batch_size):
+        chosen = order[start : start + batch_size]
+        examples = [maps.encode(number, kinds_list[number]) for number in chosen]
+        logits = [maps.scores(number, len(kinds_list[number]), layers=2) for number in chosen]
+        part = whole.fresh()
+        for layer in range(2):
+            part.update(*maps.show(examples, logits, layer, pad=pads[start % len(pads)]))
+        whole.merge(part)
+    segments = [(maps.literal(maps.scores(i, len(k), layers=2)).tolist(), k) for i, k in enumerate(kinds_list)]
+    mean = whole.result()["mean"]
+    for index, name in enumerate(quantities):
+        np.testing.assert_allclose(mean[index], reference.corpus(oracle, segments, name), atol=1e-5, rtol=0)
+
+
+def published() -> list:
+    """(file's name, its content) of the published maps, none where they are not at hand."""
+    return sorted(PUBLISHED.glob("*.json.xz"))
+
+
+def check_published(path, measure, oracle, quantities):
+    """The measure on a published model's maps, fed as one layer after the other, equals the oracle's."""
+    held = json.loads(lzma.decompress(path.read_bytes()))
+    weights = torch.tensor(held["attention"], dtype=torch.float32)
+    kinds = next(
+        made
+        for cls, sep in (("[CLS]", "[SEP]"), ("<s>", "</s>"), ("<cls>", "<sep>"), (None, None))
+        if "sep" in (made := reference.kinds_of(held["tokens"], cls, sep)) or sep is None
+    )
+    causal = held["model"] == "gpt2"
+    batch = collate([maps.encode(0, kinds)], maps.TOKENS, "cpu")
+    for layer, layer_maps in enumerate(weights):
+        values = measure(batch, LayerAttention(layer, layer_maps[None], None, causal))[0]
+        for head, rows in enumerate(layer_maps.tolist()):
+            expected = oracle(rows, kinds, causal)
+            np.testing.assert_allclose(values[head].tolist(), [expected[name] for name in quantities], atol=1e-5)
+
+
+def demo_segments(demo, source, settings) -> list:
+    """(maps, kinds) of the demo model's segments: the library's own eager maps, one segment at a time, unpadded."""
+    from transformers import AutoModel
+
+    eager = AutoModel.from_pretrained(DEMO_FOLDER, attn_implementation="eager", dtype="float32").eval()
+    made = []
+    for example in Segments(source, demo.tokens, settings):
+        batch: Batch = collate([example], demo.tokens, "cpu")
+        with torch.inference_mode():
+            seen = torch.cat(eager(**batch.inputs(demo), output_attentions=True).attentions)
+        made.append((seen.tolist(), reference.kinds_of(demo.tokens.names(example.ids), "[CLS]", "[SEP]")))
+    return made

@@ -1,0 +1,164 @@
+"""Document averages: sums that merge in any order, and their intervals, against numpy."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from bertviz_core.analyses.averages import TOP, HeadAverages, SegmentAverages, mean_over
+from tests import reference
+
+LAYERS, HEADS, QUANTITIES = 2, 3, ("one", "two")
+
+# (segment, layer, head, quantity); few distinct values, so that ties happen, and NaN for what a segment lacks
+values_of_segments = arrays.arrays(
+    np.float32,
+    st.tuples(st.integers(1, 14), st.just(LAYERS), st.just(HEADS), st.just(len(QUANTITIES))),
+    elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0, 3.5, float("nan")]),
+)
+
+
+def fed(values: np.ndarray, numbers) -> SegmentAverages:
+    """An accumulator that has seen these segments, layer by layer, as one batch."""
+    accumulator = SegmentAverages(QUANTITIES, None, LAYERS, HEADS, "cpu")
+    numbers = list(numbers)
+    if numbers:
+        for layer in range(LAYERS):
+            accumulator.add(layer, torch.from_numpy(values[numbers, layer]), numbers)
+    return accumulator
+
+
+def same(one: dict, other: dict) -> None:
+    for name in ("mean", "error"):
+        np.testing.assert_allclose(one[name], other[name], rtol=1e-12, atol=1e-7)
+    for name in ("top", "top_values", "segments"):
+        np.testing.assert_array_equal(one[name], other[name])
+
+
+@given(values_of_segments)
+def test_means_and_errors_are_those_of_numpy(values):
+    # a segment has a quantity for every head of every layer, or for none
+    values = np.where(np.isnan(values[:, :1, :1]), np.nan, np.nan_to_num(values))
+    result = fed(values, range(len(values))).result()
+    for q, layer, head in np.ndindex(result["mean"].shape):
+        series = values[:, layer, head, q].astype(float)
+        mean, error, count = reference.document_average(series.tolist())
+        known = series[~np.isnan(series)]
+        assert result["segments"][q] == count == len(known)
+        np.testing.assert_allclose(result["mean"][q, layer, head], mean, atol=1e-9)
+        np.testing.assert_allclose(result["mean"][q, layer, head], known.mean() if count else np.nan, atol=1e-9)
+        if count > 1:
+            numpy_error = known.std(ddof=1) / np.sqrt(count)
+            np.testing.assert_allclose(result["error"][q, layer, head], numpy_error, atol=1e-7)
+            np.testing.assert_allclose(error, numpy_error, atol=1e-12)
+
+
+@given(values_of_segments)
+def test_the_top_segments_are_the_highest_and_of_equals_the_first(values):
+    result = fed(values, range(len(values))).result()
+    for q, layer, head in np.ndindex(result["mean"].shape):
+        pairs = [(-float(v), number) for number, v in enumerate(values[:, layer, head, q]) if not np.isnan(v)]
+        expected = sorted(pairs)[:TOP]
+        found = result["top"][q, layer, head].tolist()
+        assert found == [number for _, number in expected] + [-1] * (TOP - len(expected))
+        assert result["top_values"][q, layer, head, : len(expected)].tolist() == [-value for value, _ in expected]
+
+
+@given(values_of_segments, st.data())
+def test_any_split_merged_in_any_order_is_the_whole(values, data):
+    whole = fed(values, range(len(values))).result()
+    order = data.draw(st.permutations(range(len(values))))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(values)), max_size=4)))
+    parts = [fed(values, order[a:b]) for a, b in itertools.pairwise([0, *cuts, len(values)])]
+    merged = parts[0].fresh()
+    for part in data.draw(st.permutations(parts)):
+        merged.merge(part)
+    same(merged.result(), whole)
+
+
+@given(values_of_segments, st.data())
+def test_merging_is_associative(values, data):
+    first = data.draw(st.integers(0, len(values)))
+    second = data.draw(st.integers(first, len(values)))
+    spans = [range(first), range(first, second), range(second, len(values))]
+    left, right = fed(values, spans[0]), fed(values, spans[1])
+    left.merge(fed(values, spans[1]))
+    left.merge(fed(values, spans[2]))
+    right.merge(fed(values, spans[2]))
+    outer = fed(values, spans[0])
+    outer.merge(right)
+    same(left.result(), outer.result())
+
+
+def test_a_fresh_accumulator_is_empty_and_merging_it_changes_nothing():
+    values = np.random.default_rng(0).random((4, LAYERS, HEADS, 2)).astype(np.float32)
+    accumulator = fed(values, range(4))
+    before = accumulator.result()
+    accumulator.merge(accumulator.fresh())
+    same(accumulator.result(), before)
+    empty = accumulator.fresh().result()
+    assert np.isnan(empty["mean"]).all() and (empty["top"] == -1).all() and (empty["segments"] == 0).all()
+
+
+def test_sums_keep_their_digits_over_many_segments():
+    """In float32 the sum of 200,000 times 0.1 is off in the third digit."""
+    accumulator = SegmentAverages(("q",), None, 1, 1, "cpu")
+    for start in range(0, 200_000, 10_000):
+        accumulator.add(0, torch.full((10_000, 1, 1), 0.1), range(start, start + 10_000))
+    result = accumulator.result()
+    assert result["mean"].item() == pytest.approx(float(np.float32(0.1)), abs=1e-12)
+    assert result["error"].item() < 1e-9
+
+
+def test_memory_does_not_grow_with_the_corpus():
+    def numbers_held(accumulator):
+        return sum(held.numel() for held in vars(accumulator).values() if isinstance(held, torch.Tensor))
+
+    accumulator = SegmentAverages(QUANTITIES, None, LAYERS, HEADS, "cpu")
+    empty = numbers_held(accumulator)
+    for number in range(50):
+        accumulator.add(0, torch.rand(20, HEADS, 2), range(20 * number, 20 * number + 20))
+    accumulator.merge(accumulator.fresh())
+    assert numbers_held(accumulator) == empty == LAYERS * HEADS * 2 * (3 + 2 * TOP)
+
+
+def test_mean_over_weights_marked_tokens_and_is_nan_without_any():
+    mask = torch.tensor([[True, False, True], [False, False, False]])
+    weights = mean_over(mask)
+    assert weights[0].tolist() == [0.5, 0.0, 0.5]
+    assert weights[1].isnan().all()
+
+
+@pytest.fixture
+def averages() -> HeadAverages:
+    """Two quantities, the second of which no segment has."""
+    mean = np.array([[[0.5, 0.1, 0.5], [0.9, 0.2, 0.4]], np.full((2, 3), np.nan)])
+    error = np.full((2, 2, 3), 0.01)
+    top = np.zeros((2, 2, 3, TOP), dtype=int)
+    return HeadAverages({}, ["one", "two"], mean, error, np.array([4, 0]), top, top.astype(float), {})
+
+
+def test_quantities_by_name(averages):
+    assert averages["one"][1, 0] == 0.9
+    assert averages.present == ["one"]
+    with pytest.raises(KeyError):
+        averages["three"]
+    assert averages.interval("one")[0, 0] == pytest.approx(0.0196)
+    assert averages.layer_means("one").tolist() == pytest.approx([1.1 / 3, 0.5])
+
+
+def test_ranks_begin_with_the_highest_and_ties_with_the_first_head(averages):
+    assert averages.rank("one").tolist() == [[2, 6, 3], [1, 5, 4]]
+
+
+def test_the_table_and_the_arrays_hold_what_is_present(averages):
+    frame = averages.to_frame()
+    assert frame.columns.tolist() == ["label", "layer", "head", "one", "one_interval"]
+    assert frame.iloc[3].tolist()[:4] == ["2-1", 2, 1, 0.9]
+    assert averages.arrays() == {"one": [[0.5, 0.1, 0.5], [0.9, 0.2, 0.4]]}

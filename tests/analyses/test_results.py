@@ -1,0 +1,87 @@
+"""Results: to bytes and back without loss or pickle; bytes of anything else are refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertviz_core.analyses.averages import TOP
+from bertviz_core.analyses.entropy import Entropy
+from bertviz_core.analyses.results import head_frame, to_lists
+from bertviz_core.analyses.surface_patterns import SurfacePatterns
+
+
+def made(kind=Entropy) -> Entropy:
+    rng = np.random.default_rng(0)
+    mean = rng.random((2, 3, 4))
+    mean[1] = np.nan
+    top = rng.integers(0, 9, (2, 3, 4, TOP))
+    texts = {"3": {"where": "line 7", "tokens": ["[CLS]", "größer", "🙂", "[SEP]"]}}
+    return kind({"note": "Ü", "none": None}, ["a", "b"], mean, mean / 9, np.array([5, 0]), top, top / 9, texts)
+
+
+def test_everything_comes_back():
+    before = made()
+    after = Entropy.from_bytes(before.to_bytes())
+    for name in ("mean", "error", "segments", "top", "top_values"):
+        one, other = getattr(before, name), getattr(after, name)
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+    assert (after.quantities, after.texts, after.provenance) == (before.quantities, before.texts, before.provenance)
+
+
+def test_arrays_in_any_memory_order_come_back():
+    before = made()
+    turned = Entropy(
+        **{name: getattr(before, name) for name in ("provenance", "quantities", "error", "segments")},
+        mean=np.asfortranarray(before.mean),
+        top=before.top,
+        top_values=before.top_values[..., ::-1],
+        texts={},
+    )
+    after = Entropy.from_bytes(turned.to_bytes())
+    np.testing.assert_array_equal(after.mean, before.mean)
+    np.testing.assert_array_equal(after.top_values, before.top_values[..., ::-1])
+
+
+def test_a_result_of_another_analysis_is_refused():
+    with pytest.raises(ValueError, match="not of entropy"):
+        Entropy.from_bytes(made(SurfacePatterns).to_bytes())
+
+
+WHOLE = made().to_bytes()
+
+
+@given(st.integers(0, len(WHOLE) - 1))
+def test_a_result_that_is_cut_off_is_refused(length):
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        Entropy.from_bytes(WHOLE[:length])
+
+
+@given(st.binary(max_size=100) | st.just(pickle.dumps(made().mean)))
+def test_other_bytes_are_refused(data):
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        Entropy.from_bytes(data)
+
+
+def test_a_result_of_an_older_shape_is_refused():
+    old = made().to_bytes().replace(b'"top_values"', b'"low_values"')
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        Entropy.from_bytes(old)
+
+
+def test_lists_for_json_have_null_for_what_is_absent():
+    assert to_lists(np.array([[0.5, np.nan]])) == [[0.5, None]]
+    assert to_lists(np.array([1, 2])) == [1, 2]
+    assert json.dumps(to_lists(np.full((1, 2), np.nan))) == "[[null, null]]"
+
+
+def test_a_row_for_each_head_counted_from_one():
+    frame = head_frame({"x": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])})
+    assert frame["label"].tolist() == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+    assert frame[["layer", "head", "x"]].to_numpy().tolist()[4] == [2, 2, 5.0]

@@ -1,0 +1,64 @@
+"""Shared fixtures: the demo model, a tiny random BERT, a store in a temporary folder, sources from bytes."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["HF_HUB_OFFLINE"] = "1"  # no test may reach a network
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.engine.store import Store
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    """Threads gain nothing on tiny models, and spin beside other processes."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def demo():
+    """The demo model, loaded once."""
+    from bertviz_core.models import checkpoint, loading
+
+    return loading.load(checkpoint.find("demo"), "cpu")
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random BERT of 2 layers and 2 heads with a WordPiece tokenizer, as save_pretrained writes them."""
+    from tests.families import FAMILIES, save
+
+    return save(FAMILIES["bert"], tmp_path_factory.mktemp("tiny-bert"))
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_folder: Path):
+    """The tiny random BERT, loaded once."""
+    from bertviz_core.models import checkpoint, loading
+
+    return loading.load(checkpoint.find(str(tiny_folder)), "cpu")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """An empty store that ships nothing."""
+    return Store(tmp_path / "store", shipped=tmp_path / "shipped")
+
+
+@pytest.fixture(scope="session")
+def source() -> Callable[..., Source]:
+    """source("text") or source(b"bytes", "name.json")."""
+
+    def make(data: str | bytes, name: str = "given.txt") -> Source:
+        return from_bytes(data.encode() if isinstance(data, str) else data, name)
+
+    return make

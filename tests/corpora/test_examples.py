@@ -1,0 +1,117 @@
+"""The authors' JSON: read whole, or refused with the line and the object."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.errors import InputError
+
+GIVEN = """[
+  {"text": "One. 🙂", "id": 7, "nested": {"a": [1, null]}},
+  {"words": ["two", "words"]},
+
+  {"tokens": ["[CLS]", "x", "[SEP]"], "label": "l"}
+]
+"""
+
+
+def records(text: str, name: str = "given.json"):
+    return list(ExampleCorpus(from_bytes(text.encode(), name)).records())
+
+
+def test_the_three_forms_with_their_lines_and_other_fields():
+    text, words, tokens = records(GIVEN)
+    assert (text.number, text.line, text.form, text.value) == (0, 2, "text", "One. 🙂")
+    assert text.other == {"id": 7, "nested": {"a": [1, None]}}
+    assert (words.number, words.line, words.form, words.value) == (1, 3, "words", ["two", "words"])
+    assert (tokens.number, tokens.line, tokens.value, tokens.other) == (2, 5, ["[CLS]", "x", "[SEP]"], {"label": "l"})
+
+
+simple = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+text_objects = st.fixed_dictionaries({"text": st.text(st.characters(codec="utf-8"))}, optional={"more": simple})
+
+
+@given(st.lists(text_objects, min_size=1, max_size=5), st.sampled_from([None, 0, 2]), st.booleans())
+def test_whatever_json_writes_is_read(objects, indent, ascii_only):
+    found = records(json.dumps(objects, indent=indent, ensure_ascii=ascii_only))
+    assert [{record.form: record.value, **record.other} for record in found] == objects
+
+
+@given(st.lists(text_objects, min_size=1, max_size=3), st.data())
+def test_every_cut_is_refused(objects, data):
+    text = json.dumps(objects)
+    cut = data.draw(st.integers(1, len(text) - 1))
+    with pytest.raises(InputError) as caught:
+        records(text[:cut])
+    assert caught.value.where.startswith("given.json, line 1") and caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('{"text": "a"}', 1, "not a list"),
+        ('"text"', 1, "not a list"),
+        ('\n\n{"text": "a"}', 3, "not a list"),
+        ('[{"text": "a"},\n{"text": "b"', 2, "cut off"),
+        ('[{"text": "a"}\n{"text": "b"}]', 2, "cut off"),
+        ('[{"text": "a"}]\n[{"text": "b"}]', 2, "after the end"),
+        ('[{"text": "a"}] x', 1, "after the end"),
+        ("[\n{'text': 'a'}]", 2, "broken"),
+        ('[{"text": "a", "n": ' + "1" * 5000 + "}]", 1, "broken"),
+        ("[" * 100_000, 1, "broken"),
+        ('[\n{"text": ' + "[" * 100_000 + "]" * 100_000 + "}]", 2, "broken"),
+        ('[{"text": ' + '{"a":' * 100_000, 1, "broken"),
+        ('[{"text": "a"},\n\n{"id": 1}]', 3, "none of"),
+        ('[{"text": "a", "words": ["a"]}]', 1, "two or more of"),
+        ('[{"text": "a", "words": ["a"], "tokens": ["a"]}]', 1, "two or more of"),
+        ('[\n"text"]', 2, "none of"),
+        ("[1]", 1, "none of"),
+        ("[null]", 1, "none of"),
+        ('[{"text": 1}]', 1, "not a string"),
+        ('[{"text": null}]', 1, "not a string"),
+        ('[{"text": ["a"]}]', 1, "not a string"),
+        ('[{"words": "a b"}]', 1, "not a list of strings"),
+        ('[{"words": []}]', 1, "at least one entry"),
+        ('[{"tokens": ["a", 1]}]', 1, "not a list of strings"),
+        ('[{"tokens": {"a": "b"}}]', 1, "not a list of strings"),
+    ],
+)
+def test_bad_json_is_refused_with_its_line(text, line, said):
+    with pytest.raises(InputError, match=said) as caught:
+        records(text)
+    assert f"line {line}" in caught.value.where.split(", ")
+    assert caught.value.hint
+
+
+def test_the_object_is_named_too():
+    with pytest.raises(InputError) as caught:
+        records('[{"text": "a"},\n{"text": "b"},\n{"txt": "c"}]')
+    assert caught.value.where == "given.json, line 3, object 3"
+
+
+def test_an_empty_list_is_refused():
+    with pytest.raises(InputError, match="list is empty"):
+        records(" [ ]\n")
+
+
+def test_half_an_emoji_becomes_the_replacement_character():
+    assert records('[{"text": "cut \\ud83d"}]')[0].value == "cut \ufffd"
+    assert records('[{"words": ["\\ude42", "whole \\ud83d\\ude42"]}]')[0].value == ["\ufffd", "whole 🙂"]
+
+
+def test_reading_stops_where_the_reader_stops():
+    """A limit must not pay for, or stumble over, what stands after it."""
+    first = next(ExampleCorpus(from_bytes(b'[{"text": "a"}, {"broken', "x.json")).records())
+    assert first.value == "a"

@@ -1,0 +1,64 @@
+"""What a source holds is seen from its content."""
+
+import gzip
+
+import pytest
+
+from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.left_out import NAMED, LeftOut
+from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.samples import FOLDER, TEXT_SAMPLES, sample
+from bertviz_core.corpora.text import TextCorpus
+from bertviz_core.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"text": "a"}]', '\n\n[\n {"text": "a"}]', '[ {"text": "a"} ]', "\ufeff[{}]", "[]", "[\n]"]
+)
+def test_json_is_seen_in_a_paste(source, text):
+    assert isinstance(read_text(source(text, "paste")), ExampleCorpus)
+
+
+def test_json_is_seen_by_name_and_under_gzip(source):
+    assert isinstance(read_text(source('{"text": "a"}', "X.JSON")), ExampleCorpus)
+    assert isinstance(read_text(source(gzip.compress(b'[{"text": "a"}]'), "x.json.gz")), ExampleCorpus)
+
+
+@pytest.mark.parametrize(
+    "text", ["Plain text.", "[1] A footnote first.", "[ ... ] it went on", "[", "{a}", "<b>bold</b>"]
+)
+def test_other_text_is_text(source, text):
+    assert isinstance(read_text(source(text)), TextCorpus)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", " \t\r\n", "\ufeff"])
+@pytest.mark.parametrize("name", ["x.txt", "x.json"])
+def test_nothing_is_refused(source, text, name):
+    with pytest.raises(InputError, match=r"empty|blank"):
+        read_text(source(text, name))
+
+
+def test_a_web_page_is_refused(source):
+    for page in ("<!DOCTYPE html>\n<p>Hi", "\n<html lang=en>"):
+        with pytest.raises(InputError, match="HTML"):
+            read_text(source(page))
+
+
+@pytest.mark.parametrize("name", TEXT_SAMPLES)
+def test_a_sample_is_a_text_by_its_own_name(name):
+    found = sample(name)
+    assert found.name == name
+    assert found.size == (FOLDER / TEXT_SAMPLES[name]).stat().st_size
+    paragraphs = list(read_text(found).paragraphs())
+    assert paragraphs[-1].document + 1 >= 60
+    assert all(len(p.text.split()) <= 150 for p in paragraphs)
+
+
+def test_left_out_counts_all_and_names_the_first():
+    left_out = LeftOut()
+    for line in range(NAMED + 5):
+        left_out.add("too long", f"line {line}")
+    left_out.add("unknown", "line 1", 3)
+    first, second = left_out.to_json()
+    assert (first["reason"], first["count"], len(first["where"])) == ("too long", NAMED + 5, NAMED)
+    assert (second["reason"], second["count"], second["where"]) == ("unknown", 3, ["line 1"])

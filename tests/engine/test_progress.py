@@ -1,0 +1,44 @@
+"""Progress: counted, timed, and where a cancel takes effect."""
+
+import time
+
+import pytest
+
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import Cancelled
+
+
+def test_a_stage_counts_and_knows_how_long_it_will_take():
+    progress = Progress()
+    assert str(progress) == "waiting" and progress.fraction == 0.0 and progress.eta is None
+    progress.start("Running", 40)
+    progress.started = time.monotonic() - 2.0
+    progress.advance(10)
+    assert progress.fraction == 0.25
+    assert progress.rate == pytest.approx(5, rel=0.1)
+    assert progress.eta == pytest.approx(6, rel=0.1)
+    assert str(progress).startswith("Running: 10 of 40 segments, 5 a second, about 6 s")
+
+
+def test_a_new_stage_begins_at_nothing():
+    progress = Progress()
+    progress.start("one", 10)
+    progress.advance(10)
+    progress.start("two", 5, "sentences")
+    assert (progress.stage, progress.done, progress.total, progress.unit) == ("two", 0, 5, "sentences")
+
+
+def test_more_than_all_is_all():
+    progress = Progress(total=3)
+    progress.advance(5)
+    assert progress.fraction == 1.0
+
+
+def test_a_cancel_is_raised_at_the_next_step_and_at_the_next_stage():
+    progress = Progress()
+    progress.cancelled.set()
+    with pytest.raises(Cancelled):
+        progress.advance(1)
+    with pytest.raises(Cancelled):
+        progress.start("next")
+    assert progress.done == 0

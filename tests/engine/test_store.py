@@ -1,0 +1,207 @@
+"""The store: bytes only, nothing unpickled, nothing evicted, uploads by digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import diskcache
+import pytest
+
+from bertviz_core.engine import store as store_module
+from bertviz_core.engine.store import Store, default_folder
+from bertviz_core.errors import InputError, StoreError
+
+PICKLE_MODE = 4  # diskcache's mark for a pickled value
+
+
+class Mark:
+    """Unpickling one creates a file: the proof that something was unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return (os.mkdir, (str(self.path),))
+
+
+def plant(store: Store, key: str, value: bytes, mode: int = PICKLE_MODE) -> None:
+    """Put a row into the database behind the store's back, as an attacker or another program might."""
+    store.cache.set(key, b"harmless")
+    with sqlite3.connect(store.folder / "cache.db") as database:
+        database.execute("UPDATE Cache SET mode = ?, value = ? WHERE key = ?", (mode, sqlite3.Binary(value), key))
+
+
+def test_a_result_comes_back_byte_for_byte_and_survives_reopening(store):
+    small, large = os.urandom(100), os.urandom(200_000)
+    store.put("small", small)
+    store.put("large", large)
+    again = Store(store.folder, shipped=store.shipped)
+    assert again.get("small") == small
+    assert again.get("large") == large
+    assert again.get("other") is None
+
+
+def test_what_ships_is_found_beside_the_store_and_a_stored_result_goes_first(store):
+    store.shipped.mkdir()
+    (store.shipped / "abc.safetensors").write_bytes(b"shipped")
+    assert store.get("abc") == b"shipped"
+    store.put("abc", b"own")
+    assert store.get("abc") == b"own"
+
+
+def test_a_planted_pickle_is_refused_and_not_opened(store, tmp_path):
+    proof = tmp_path / "unpickled"
+    plant(store, "result/evil", pickle.dumps(Mark(proof)))
+    with pytest.raises(StoreError, match="not bytes"):
+        store.get("evil")
+    assert not proof.exists()
+
+
+def test_the_planted_pickle_would_have_run_in_an_ordinary_cache(store, tmp_path):
+    """The test above can fail: diskcache's own Disk does unpickle the same row."""
+    proof = tmp_path / "unpickled"
+    plant(store, "result/evil", pickle.dumps(Mark(proof)))
+    with diskcache.Cache(str(store.folder), disk=diskcache.Disk) as ordinary:
+        ordinary.get("result/evil")
+    assert proof.exists()
+
+
+def test_a_pickled_key_is_not_unpickled_by_listing(store, tmp_path):
+    proof = tmp_path / "unpickled"
+    store.put("fine", b"x")
+    with sqlite3.connect(store.folder / "cache.db") as database:
+        pickled = sqlite3.Binary(pickle.dumps(Mark(proof)))
+        database.execute("UPDATE Cache SET key = ?, raw = 0 WHERE key = 'result/fine'", (pickled,))
+    assert list(store.entries()) == []
+    assert not proof.exists()
+
+
+def test_only_bytes_under_string_keys_are_taken(store):
+    with pytest.raises(TypeError):
+        store.cache.set("result/x", {"a": 1})
+    with pytest.raises(TypeError):
+        store.cache.set(("a", "tuple"), b"x")
+
+
+def test_one_refused_entry_does_not_hide_the_others(store):
+    store.put("good", b"12345")
+    plant(store, "result/evil", pickle.dumps([1]))
+    assert [(entry.kind, entry.key, entry.size) for entry in store.entries()] == [("result", "good", 5)]
+
+
+def test_nothing_is_evicted(store):
+    """diskcache would drop the oldest entries past its limit of 1 GiB, or of anything smaller."""
+    assert store.cache.eviction_policy == "none"
+    assert store.cache.size_limit >= 2**60
+    for number in range(300):
+        store.put(str(number), bytes(1000))
+    assert sum(store.get(str(number)) == bytes(1000) for number in range(300)) == 300
+
+
+def test_a_result_never_expires(store):
+    store.put("kept", b"x")
+    with sqlite3.connect(store.folder / "cache.db") as database:
+        assert database.execute("SELECT expire_time FROM Cache").fetchall() == [(None,)]
+
+
+def test_entries_size_and_clear(store):
+    store.put("a", bytes(10))
+    digest = store.keep_upload(b"hello", "h.txt")
+    found = {(entry.kind, entry.key): entry.size for entry in store.entries()}
+    assert found == {("result", "a"): 10, ("upload", digest): 5}
+    assert store.size() > 0
+    assert store.clear() == 2
+    assert list(store.entries()) == []
+    assert store.get("a") is None
+
+
+def test_an_upload_is_found_by_its_digest_alone(store):
+    data = "Grüße.\nZwei.\n".encode()
+    digest = store.keep_upload(data, "grüße.txt")
+    assert digest == hashlib.sha256(data).hexdigest()
+    found = Store(store.folder).upload(digest)
+    assert (found.name, found.digest, found.size) == ("grüße.txt", digest, len(data))
+    assert [line for _, line in found.lines()] == ["Grüße.", "Zwei."]
+    assert [line for _, line in found.lines()] == ["Grüße.", "Zwei."]  # the opener gives the bytes anew
+    assert store.uploads() == {digest: "grüße.txt"}
+    for other in ("grüße.txt", digest[:12], "", "../" + digest):
+        with pytest.raises(InputError, match="not on this server"):
+            store.upload(other)
+
+
+def test_a_deleted_upload_is_gone_even_for_those_who_hold_its_source(store):
+    digest = store.keep_upload(b"line\n", "x.txt")
+    held = store.upload(digest)
+    store.delete_upload(digest)
+    assert store.uploads() == {}
+    with pytest.raises(InputError, match="not on this server"):
+        store.upload(digest)
+    with pytest.raises(InputError, match="not on this server"):
+        list(held.lines())
+
+
+def test_an_upload_expires_and_results_stay(store, monkeypatch):
+    store.put("r", b"result")
+    monkeypatch.setattr(store_module, "UPLOAD_DAYS", 0)
+    digest = store.keep_upload(b"line\n", "x.txt")
+    with pytest.raises(InputError, match="not on this server"):
+        store.upload(digest)
+    assert store.uploads() == {}
+    assert store.get("r") == b"result"
+    monkeypatch.undo()
+    assert store.keep_upload(b"line\n", "x.txt") == digest
+    assert store.upload(digest).size == 5
+
+
+def test_a_missing_value_file_counts_as_no_entry(store):
+    store.put("large", os.urandom(200_000))
+    for path in store.folder.rglob("*.val"):
+        path.unlink()
+    assert store.get("large") is None
+
+
+def test_a_folder_that_cannot_be_a_store_says_so(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(StoreError, match="--store"):
+        Store(tmp_path / "file")
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "cache.db").write_bytes(os.urandom(4096))
+    with pytest.raises(StoreError, match="--store"):
+        Store(tmp_path / "damaged")
+
+
+def test_a_full_disk_is_one_clear_error_and_harms_nothing(store, monkeypatch):
+    store.put("old", b"old")
+
+    def no_room(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store.cache, "set", no_room)
+    with pytest.raises(StoreError, match="unharmed"):
+        store.put("new", b"new")
+    monkeypatch.undo()
+    assert store.get("old") == b"old"
+
+
+def test_two_processes_share_one_store(store):
+    store.put("mine", b"1")
+    code = (
+        "import sys; from pathlib import Path; from bertviz_core.engine.store import Store\n"
+        "s = Store(Path(sys.argv[1])); assert s.get('mine') == b'1'; s.put('theirs', b'2')"
+    )
+    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True, cwd=Path(__file__).parents[2])
+    assert store.get("theirs") == b"2"
+
+
+def test_the_default_folder_can_be_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "named"))
+    assert default_folder() == tmp_path / "named"
+    monkeypatch.delenv("BERTVIZ_STORE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == tmp_path / "bertviz_core"

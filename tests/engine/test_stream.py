@@ -1,0 +1,149 @@
+"""The one pass: any batching gives equal results, and a device without room gets halves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from bertviz_core.analyses import entropy, surface_patterns
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.engine import stream
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import Cancelled, ModelError
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Settings
+
+LINES = ["the cat sat on the mat .", "the dog slept", "a river runs , and runs", "lamps are lit", "people walk home ."]
+TEXT = "\n\n".join("\n".join(LINES[i % 5 :] + LINES[: i % 3]) for i in range(9))
+
+
+@pytest.fixture
+def examples(tiny, source):
+    return list(Segments(source(TEXT), tiny.tokens, Settings(max_length=24)))
+
+
+def fresh(model) -> list[SegmentAverages]:
+    both = ((surface_patterns.QUANTITIES, surface_patterns.measure), (entropy.QUANTITIES, entropy.measure))
+    return [SegmentAverages(names, measure, model.layers, model.heads, "cpu") for names, measure in both]
+
+
+def run(model, examples, batch_tokens=None, progress=None):
+    accumulators = fresh(model)
+    stream.run(model, examples, accumulators, progress or Progress(), batch_tokens)
+    return [accumulator.result() for accumulator in accumulators]
+
+
+def same(one, other):
+    for a, b in zip(one, other, strict=True):
+        for name in ("mean", "error", "top_values"):
+            np.testing.assert_allclose(a[name], b[name], atol=1e-6)
+        np.testing.assert_array_equal(a["segments"], b["segments"])
+
+
+def fail_over(monkeypatch, model, most, error, layer=0):
+    """The device has room for `most` examples; a larger batch fails in this layer, after the ones before were seen."""
+    sizes = []
+    original = stream.forward
+
+    def forward(model, batch, observe):
+        def watched(attention):
+            if attention.layer == layer and len(batch.examples) > most:
+                raise error
+            observe(attention)
+
+        original(model, batch, watched)
+        sizes.append(len(batch.examples))
+
+    monkeypatch.setattr(stream, "forward", forward)
+    return sizes
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 24, 50, 100, 100_000])
+def test_batches_of_any_size_give_equal_results(tiny, examples, batch_tokens):
+    same(run(tiny, examples, batch_tokens), run(tiny, examples))
+
+
+def test_order_does_not_matter(tiny, examples):
+    same(run(tiny, examples[::-1], 60), run(tiny, examples, 60))
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes."),
+    ],
+    ids=["cuda", "cpu"],
+)
+def test_without_room_batches_are_halved_and_nothing_counts_twice(tiny, examples, monkeypatch, error, layer):
+    expected = run(tiny, examples, 100_000)
+    sizes = fail_over(monkeypatch, tiny, 2, error, layer)
+    progress = Progress()
+    same(run(tiny, examples, 100_000, progress), expected)
+    assert sum(sizes) == len(examples) == progress.done
+    assert max(sizes) == 2
+
+
+def test_one_example_without_room_is_an_error_with_a_hint(tiny, examples, monkeypatch):
+    fail_over(monkeypatch, tiny, 0, torch.OutOfMemoryError("CUDA out of memory."))
+    with pytest.raises(ModelError, match="does not fit") as caught:
+        run(tiny, examples)
+    assert "maximal length" in caught.value.hint
+
+
+def test_another_failure_is_not_taken_for_want_of_room(tiny, examples, monkeypatch):
+    sizes = fail_over(monkeypatch, tiny, 2, RuntimeError("shapes do not match"))
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        run(tiny, examples, 100_000)
+    assert sizes == []
+
+
+def test_a_real_allocation_failure_is_recognised():
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(2**60, dtype=torch.uint8)
+    assert stream._out_of_memory(caught.value)
+
+
+def test_accumulators_hold_as_much_after_any_number_of_segments(tiny, examples):
+    def held(accumulators):
+        return [sum(t.numel() for t in vars(a).values() if isinstance(t, torch.Tensor)) for a in accumulators]
+
+    accumulators = fresh(tiny)
+    before = held(accumulators)
+    stream.run(tiny, examples * 5, accumulators, Progress(), 200)
+    assert held(accumulators) == before
+    assert accumulators[0].count.max() == 5 * len(examples)
+
+
+def test_the_pass_reads_as_it_goes(tiny, examples, monkeypatch):
+    """A corpus is a stream: what has been read ahead is one window, however long the corpus."""
+    monkeypatch.setattr("bertviz_core.models.encoding.WINDOW", 4)
+    read = 0
+
+    def reading():
+        nonlocal read
+        for example in examples:
+            read += 1
+            yield example
+
+    class Watching(Progress):
+        def advance(self, count):
+            super().advance(count)
+            assert read <= self.done + 4
+
+    stream.run(tiny, reading(), fresh(tiny), Watching(), 24)
+    assert read == len(examples) > 8
+
+
+def test_a_cancel_stops_the_pass_between_batches(tiny, examples):
+    class Impatient(Progress):
+        def advance(self, count):
+            super().advance(count)
+            self.cancelled.set()
+
+    progress = Impatient()
+    with pytest.raises(Cancelled):
+        run(tiny, examples, 24, progress)
+    assert 0 < progress.done < len(examples)

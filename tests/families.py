@@ -1,0 +1,177 @@
+"""Tiny random models of many families, with tokenizers made on the spot; nothing is downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+TEXT = [
+    "the cat sat on the mat , and the dog slept near the door .",
+    "A river runs through the old town. Its water turns the wheels of three mills, and feeds the fields.",
+    "In the evening the lamps are lit; people walk home, talk, and close their shutters against the wind.",
+    "Unhappily the gardener's newest greenhouses were too small for the tallest palms.",
+]
+LETTERS = [chr(code) for code in range(97, 123)]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How to make one: the class of its configuration (by name), its sizes, its tokenizer.
+
+    layers and heads are what loading must find; `observable`, `causal` and `types` likewise.
+    """
+
+    config: str
+    sizes: dict[str, Any]
+    tokenizer: Callable[[], Any]
+    observable: bool = True
+    causal: bool = False
+    types: bool = False
+    layers: int = 2
+    heads: int = 2
+
+
+def wordpiece() -> Any:
+    """Lower-casing, accent-stripping BERT tokenizer: [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4."""
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = sorted({word for line in TEXT for word in _words(line)})
+    pieces = [*special, *".,;'[]", *LETTERS, *(f"##{letter}" for letter in LETTERS), *words]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def roberta_bpe() -> Any:
+    """Byte-level BPE with a leading space as Ġ: <s> 0, <pad> 1, </s> 2, <unk> 3, <mask> 4."""
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    tokenizer = _byte_level(special)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    names = {"cls_token": "<s>", "bos_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "eos_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", mask_token="<mask>", **names)
+
+
+def gpt2_bpe() -> Any:
+    """Byte-level BPE without CLS, SEP or padding: only <|endoftext|>."""
+    from transformers import PreTrainedTokenizerFast
+
+    end = "<|endoftext|>"
+    return PreTrainedTokenizerFast(tokenizer_object=_byte_level([end]), unk_token=end, bos_token=end, eos_token=end)
+
+
+def unigram() -> Any:
+    """SentencePiece-like: Unigram pieces with ▁ for a leading space; framed A <sep> B <sep> <cls>; <unk> is 0."""
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<unk>", "<pad>", "<cls>", "<sep>", "<mask>"]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=150, special_tokens=special, unk_token="<unk>", initial_alphabet=LETTERS, show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXT, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <sep> <cls>", pair="$A <sep> $B:1 <sep>:1 <cls>:2", special_tokens=[("<cls>", 2), ("<sep>", 3)]
+    )
+    names = dict(zip(("unk_token", "pad_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def _byte_level(special: list[str]) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=320, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXT, trainer)
+    return tokenizer
+
+
+def _words(line: str) -> list[str]:
+    for mark in ".,;'":
+        line = line.replace(mark, " ")
+    return line.lower().split()
+
+
+_BERT = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+}
+FAMILIES = {
+    "bert": Family("BertConfig", _BERT, wordpiece, types=True),
+    "distilbert": Family(
+        "DistilBertConfig",
+        {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32, "max_position_embeddings": 64},
+        wordpiece,
+    ),
+    "roberta": Family(
+        "RobertaConfig",
+        _BERT
+        | {
+            "max_position_embeddings": 66,
+            "type_vocab_size": 1,
+            "pad_token_id": 1,
+            "bos_token_id": 0,
+            "eos_token_id": 2,
+        },
+        roberta_bpe,
+    ),
+    "albert": Family("AlbertConfig", _BERT | {"embedding_size": 8}, wordpiece, types=True),
+    "electra": Family("ElectraConfig", _BERT | {"embedding_size": 8}, wordpiece, types=True),
+    "modernbert": Family(
+        "ModernBertConfig",
+        _BERT
+        | {"num_hidden_layers": 3, "global_attn_every_n_layers": 2, "local_attention": 8, "reference_compile": False}
+        | {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3},
+        wordpiece,
+        layers=3,
+    ),
+    "gpt2": Family("GPT2Config", {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}, gpt2_bpe, causal=True),
+    "deberta-v2": Family(
+        "DebertaV2Config",
+        _BERT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0},
+        wordpiece,
+        observable=False,
+    ),
+    "mpnet": Family("MPNetConfig", _BERT | {"max_position_embeddings": 66}, roberta_bpe, observable=False),
+    "xlnet": Family(
+        "XLNetConfig", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32}, unigram, observable=False
+    ),
+}
+
+
+def save(family: Family, folder: Path, seed: int = 0) -> Path:
+    """A random model of the family and its tokenizer, written as save_pretrained does. Attention is made uneven."""
+    import torch
+    import transformers
+
+    tokenizer = family.tokenizer()
+    config = getattr(transformers, family.config)(vocab_size=len(tokenizer), **family.sizes)
+    torch.manual_seed(seed)
+    model = transformers.AutoModel.from_config(config)
+    for name, weight in model.named_parameters():
+        if weight.dim() > 1:  # the library's own spread of 0.02 gives almost uniform attention: a weak test
+            torch.nn.init.normal_(weight, std=0.35 if "embed" not in name else 1.0)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

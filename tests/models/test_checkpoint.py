@@ -1,0 +1,151 @@
+"""Checkpoints: found and fingerprinted from files alone; everything else is one clear message."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+from huggingface_hub.errors import RepositoryNotFoundError
+
+from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.models import checkpoint
+from bertviz_core.models.checkpoint import Checkpoint
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    """A copy that a test may spoil."""
+    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
+
+
+def test_the_demo_is_there_and_small():
+    demo = checkpoint.find("demo")
+    assert (demo.layers, demo.heads, demo.max_length) == (6, 8, 128)
+    assert 1_000_000 < demo.parameters() < 30_000_000
+
+
+def test_parameters_are_counted_from_the_headers(tiny_folder, tiny):
+    expected = sum(weight.numel() for weight in tiny.encoder.parameters())
+    assert checkpoint.find(str(tiny_folder)).parameters() == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "layers", "heads", "max_length"),
+    [
+        ({"num_hidden_layers": 12, "num_attention_heads": 16, "max_position_embeddings": 512}, 12, 16, 512),
+        ({"n_layers": 6, "n_heads": 12, "max_position_embeddings": 512}, 6, 12, 512),
+        ({"n_layer": 12, "n_head": 12, "n_positions": 1024}, 12, 12, 1024),
+        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 0, 0, 512),
+        ({"model_type": "xlm-roberta", "max_position_embeddings": 514}, 0, 0, 512),
+        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0}, 0, 0, 513),
+        ({"model_type": "xlnet", "n_layer": 12, "n_head": 12}, 12, 12, None),
+        ({"max_position_embeddings": -1}, 0, 0, None),
+    ],
+)
+def test_every_family_has_its_own_names_for_its_sizes(config, layers, heads, max_length):
+    found = Checkpoint("x", Path(), config=config)
+    assert (found.layers, found.heads, found.max_length) == (layers, heads, max_length)
+
+
+def test_the_fingerprint_is_of_the_files_not_of_their_place_or_time(tiny_folder, folder):
+    original = checkpoint.find(str(tiny_folder)).fingerprint()
+    for path in folder.iterdir():
+        os.utime(path, (1, 1))
+    assert checkpoint.find(str(folder)).fingerprint() == original
+    (folder / "README.md").write_text("A card says nothing about the weights.")
+    assert checkpoint.find(str(folder)).fingerprint() == original
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
+def test_any_changed_file_changes_the_fingerprint(folder, name):
+    before = checkpoint.find(str(folder)).fingerprint()
+    data = bytearray((folder / name).read_bytes())
+    data[-3:-2] = b" " if data[-3:-2] != b" " else b"\t"
+    (folder / name).write_bytes(data)
+    assert checkpoint.find(str(folder) + "/").fingerprint() != before
+
+
+def test_a_folder_without_weights_is_refused(folder):
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="no weights"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "weights.pt", "model.ckpt"])
+def test_pickled_weights_are_refused_as_such(folder, name):
+    (folder / "model.safetensors").rename(folder / name)
+    with pytest.raises(ModelError, match="never opened"):
+        checkpoint.find(str(folder))
+
+
+def test_a_folder_without_tokenizer_is_refused(folder):
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match="no tokenizer"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize("content", [None, "{broken", "\xff"])
+def test_a_folder_without_readable_config_is_refused(folder, content):
+    (folder / "config.json").unlink()
+    if content is not None:
+        (folder / "config.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(ModelError, match=r"config.json"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize("name", ["/no/such/folder", "./none", "../none", "~/no-such-folder", "a/b/c", "", "  "])
+def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
+    monkeypatch.setattr(checkpoint, "_cached", lambda *_: pytest.fail("asked the hub"))
+    with pytest.raises(ModelError, match="no folder"):
+        checkpoint.find(name)
+
+
+def test_no_hub_in_reach_names_the_model_and_the_way_out():
+    with pytest.raises(ModelError, match="cannot be reached") as caught:
+        checkpoint.find("bert-base-uncased-of-nobody")
+    assert not isinstance(caught.value, DownloadNeeded)
+    assert "'bert-base-uncased-of-nobody'" in str(caught.value)
+    assert "save_pretrained" in caught.value.hint and "demo" in caught.value.hint
+
+
+def hub(monkeypatch, files=(), error=None):
+    """A hub that lists these files, or fails."""
+
+    class Api:
+        def model_info(self, *args, **kwargs):
+            if error:
+                raise error
+            return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name, size=size) for name, size in files])
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+
+
+def test_a_typo_is_told_from_a_broken_line(monkeypatch):
+    response = SimpleNamespace(headers={}, request=None, status_code=404)
+    hub(monkeypatch, error=RepositoryNotFoundError("404", response=response))
+    with pytest.raises(ModelError, match="Check the spelling"):
+        checkpoint.find("bert-base-uncasd")
+
+
+def test_a_download_is_announced_with_the_size_of_the_files_it_takes(monkeypatch):
+    files = [("model.safetensors", 440_000_000), ("pytorch_model.bin", 450_000_000), ("config.json", 600)]
+    hub(monkeypatch, files)
+    with pytest.raises(DownloadNeeded) as caught:
+        checkpoint.find("owner/model-that-is-not-here")
+    assert caught.value.size == 440_000_600
+
+
+def test_a_hub_model_with_pickled_weights_only_is_refused(monkeypatch):
+    hub(monkeypatch, [("pytorch_model.bin", 450_000_000), ("config.json", 600)])
+    with pytest.raises(ModelError, match="never opened"):
+        checkpoint.find("owner/model-that-is-not-here")
+
+
+def test_config_is_kept(tiny_folder):
+    found = checkpoint.find(str(tiny_folder))
+    assert found.config == json.loads((tiny_folder / "config.json").read_text())

@@ -1,0 +1,183 @@
+"""Ten families, as tiny random models: each shows its own library's maps, and what is no such model is refused."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.requests import Request, compute
+from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.attention import forward
+from bertviz_core.models.encoding import collate
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Settings
+from tests import families, reference
+
+TEXT = "\n".join([*families.TEXT, "", "the dog slept ."]).encode()
+SETTINGS = Settings(max_length=40)
+
+
+@pytest.fixture(scope="module", params=families.FAMILIES)
+def family(request, tmp_path_factory):
+    """(family, its model loaded by the package, the same model loaded by the library alone with eager attention)."""
+    from transformers import AutoModel
+
+    chosen = families.FAMILIES[request.param]
+    folder = families.save(chosen, tmp_path_factory.mktemp(request.param))
+    eager = AutoModel.from_pretrained(folder, attn_implementation="eager", dtype="float32").eval()
+    return chosen, loading.load(checkpoint.find(str(folder)), "cpu"), eager
+
+
+def alone(model, eager, example):
+    """(layer, head, query, key) the library's own maps of one example, unpadded."""
+    with torch.inference_mode():
+        inputs = collate([example], model.tokens, "cpu").inputs(model)
+        return torch.cat(eager(**inputs, output_attentions=True).attentions)
+
+
+def examples_of(model, limit=None):
+    return list(Segments(from_bytes(TEXT, "x.txt"), model.tokens, SETTINGS))[:limit]
+
+
+def test_what_loading_finds(family):
+    chosen, model, _ = family
+    assert (model.layers, model.heads) == (chosen.layers, chosen.heads)
+    assert (model.checkpoint.layers, model.checkpoint.heads) == (chosen.layers, chosen.heads)
+    assert (model.observable, model.causal, model.has_types) == (chosen.observable, chosen.causal, chosen.types)
+    assert model.checkpoint.max_length in (64, None)
+
+
+def test_padded_batches_show_the_librarys_own_maps(family):
+    _, model, eager = family
+    examples = examples_of(model)
+    batch = collate(examples, model.tokens, "cpu")
+    assert not batch.mask.all()
+    layers = []
+    forward(model, batch, layers.append)
+    assert len(layers) == model.layers
+    for row, example in enumerate(examples):
+        n = len(example)
+        seen = torch.stack([attention.weights[row, :, :n, :n] for attention in layers])
+        assert torch.allclose(seen, alone(model, eager, example), atol=1e-5)
+        assert torch.allclose(seen.sum(-1), torch.ones(()), atol=1e-5)
+        beyond = torch.stack([attention.weights[row, :, :n, n:] for attention in layers])
+        assert (beyond == 0).all()
+
+
+def test_every_position_up_to_the_limit_can_be_used(family):
+    _, model, _ = family
+    longest = model.checkpoint.max_length or 100
+    words = "the cat " * longest
+    example = next(iter(Segments(from_bytes(words.encode(), "x"), model.tokens, Settings(max_length=longest))))
+    assert len(example) == longest
+    layers = []
+    forward(model, collate([example], model.tokens, "cpu"), layers.append)
+    assert len(layers) == model.layers
+
+
+@pytest.mark.parametrize("analysis", ["surface_patterns", "entropy"])
+def test_results_equal_the_oracle_on_the_librarys_maps(family, analysis):
+    _, model, eager = family
+    request = Request(analysis, model.checkpoint, from_bytes(TEXT, "x.txt"), SETTINGS)
+    result = compute(request, None, model=model)
+    names = model.tokens.tokenizer
+    segments = []
+    for example in examples_of(model):
+        kinds = reference.kinds_of(model.tokens.names(example.ids), names.cls_token, names.sep_token)
+        segments.append((alone(model, eager, example).tolist(), kinds))
+
+    def measure(rows, kinds):
+        if analysis == "surface_patterns":
+            return reference.surface_patterns(rows, kinds)
+        return reference.entropy(rows, kinds, causal=model.causal)
+
+    for quantity in result.quantities:
+        expected = torch.tensor(reference.corpus(measure, segments, quantity))
+        assert torch.allclose(torch.from_numpy(result[quantity]).float(), expected, atol=1e-5, equal_nan=True), quantity
+
+
+def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
+    folder = families.save(families.FAMILIES["gpt2"], tmp_path)
+    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    request = Request("surface_patterns", model.checkpoint, from_bytes(TEXT, "x.txt"), SETTINGS)
+    assert compute(request, None, model=model).present == ["current", "previous", "next", "to_punct"]
+    assert compute(request.for_analysis("entropy"), None, model=model).present == ["entropy", "max_weight", "uniform"]
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
+
+
+def test_weights_that_are_cut_off_are_refused(folder):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_weights_that_are_missing_are_refused_not_drawn_at_random(folder):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    del weights["encoder.layer.1.attention.self.query.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"not in the files, encoder.layer.1"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_a_masked_language_model_without_a_pooler_is_fine(folder, tiny):
+    from transformers import BertForMaskedLM
+
+    BertForMaskedLM.from_pretrained(folder).save_pretrained(folder)
+    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    for name, weight in model.encoder.named_parameters():
+        if not name.startswith("pooler."):
+            assert torch.equal(weight, tiny.encoder.get_parameter(name))
+
+
+def test_an_encoder_decoder_is_refused(folder):
+    from transformers import BartConfig, BartModel
+
+    sizes = dict.fromkeys(("encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads"), 2)
+    sizes |= {"d_model": 16, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, "vocab_size": 200}
+    BartModel(BartConfig(**sizes)).save_pretrained(folder)
+    with pytest.raises(ModelError):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_a_model_of_another_kind_is_refused(folder):
+    (folder / "config.json").write_text('{"model_type": "nothing-known"}')
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_a_broken_tokenizer_is_refused(folder):
+    (folder / "tokenizer.json").write_text("{}")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_code_in_a_model_folder_is_never_run(folder, tmp_path):
+    proof = tmp_path / "ran"
+    (folder / "evil.py").write_text(f"open({str(proof)!r}, 'w')\nclass Evil: pass\nclass EvilConfig: pass\n")
+    config = '{"model_type": "evil", "auto_map": {"AutoConfig": "evil.EvilConfig", "AutoModel": "evil.Evil"}}'
+    (folder / "config.json").write_text(config)
+    with pytest.raises(ModelError):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+    assert not proof.exists()
+
+
+def test_a_device_that_is_not_there_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert loading.choose_device("auto") == "cpu"
+    with pytest.raises(SettingsError, match="--device cpu"):
+        loading.choose_device("cuda")

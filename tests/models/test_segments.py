@@ -1,0 +1,246 @@
+"""Segments and examples, against the definition of section 1."""
+
+from __future__ import annotations
+
+import json
+from itertools import cycle
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.models.segments import Segments, encode_words
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.settings import Settings
+from tests import families, reference
+
+WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
+WIDE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+documents = st.lists(st.lists(st.integers(1, 14), min_size=1, max_size=5), min_size=1, max_size=4)
+
+
+@pytest.fixture(scope="module")
+def tokens() -> Tokens:
+    return Tokens(families.wordpiece())
+
+
+def make(tokens, text, **chosen) -> Segments:
+    data = text if isinstance(text, str) else json.dumps(text)
+    return Segments(
+        from_bytes(data.encode(), "x.txt" if isinstance(text, str) else "x.json"), tokens, Settings(**chosen)
+    )
+
+
+def written(lengths) -> tuple[str, list[list[list[str]]]]:
+    """A text whose lines have these numbers of tokens, and its words; every word in it is one token."""
+    words = cycle(WORDS)
+    made = [[[next(words) for _ in range(length)] for length in document] for document in lengths]
+    return "\n\n".join("\n".join(" ".join(line) for line in document) for document in made), made
+
+
+def sides(tokens, example) -> tuple[list[str], list[str] | None]:
+    """The names of A and B, after checking that [CLS] and [SEP] stand where they must and nowhere else."""
+    names = tokens.names(example.ids)
+    assert names[0] == "[CLS]" and names[-1] == "[SEP]" and names.count("[CLS]") == 1
+    end = names.index("[SEP]")
+    assert names.count("[SEP]") == (1 if end == len(names) - 1 else 2)
+    return names[1:end], None if end == len(names) - 1 else names[end + 1 : -1]
+
+
+@WIDE
+@given(documents, st.integers(8, 24), st.integers(0, 3), st.sampled_from(["corrected", "paper"]))
+def test_segments_are_what_the_definition_allows(tokens, lengths, max_length, seed, mode):
+    text, made = written(lengths)
+    found = list(make(tokens, text, max_length=max_length, seed=seed, mode=mode))
+    expected = reference.chunks(made, max_length - 3)
+    if mode == "paper":
+        expected = [chunk for chunk in expected if len(chunk) > 1]
+    assert [example.number for example in found] == list(range(len(expected)))
+    for example, chunk in zip(found, expected, strict=True):
+        first, second = sides(tokens, example)
+        if len(chunk) == 1:
+            assert second is None
+            assert reference.is_run(first, chunk[0]) and len(first) == min(len(chunk[0]), max_length - 2)
+        else:
+            assert reference.possible_pair(first, second, chunk, max_length - 3)
+        types = [0] * (len(first) + 2) + [0 if mode == "paper" else 1] * (len(second or []) + 1 if second else 0)
+        assert example.types.tolist() == types
+
+
+@WIDE
+@given(documents, st.integers(0, 3), st.integers(1, 6))
+def test_the_same_seed_gives_the_same_segments_and_a_limit_their_beginning(tokens, lengths, seed, limit):
+    text, _ = written(lengths)
+    segments = make(tokens, text, max_length=12, seed=seed)
+    once, again = [e.ids.tolist() for e in segments], [e.ids.tolist() for e in segments]
+    assert once == again
+    assert [e.ids.tolist() for e in make(tokens, text, max_length=12, seed=seed, limit=limit)] == once[:limit]
+
+
+def test_another_seed_gives_other_segments(tokens):
+    text, _ = written([[20, 20]])
+    assert len({tuple(next(iter(make(tokens, text, max_length=16, seed=seed))).ids) for seed in range(5)}) > 1
+
+
+def test_cuts_are_random_and_even(tokens):
+    text, _ = written([[2, 2, 2]] * 300)
+    firsts = [len(sides(tokens, example)[0]) for example in make(tokens, text, max_length=16)]
+    assert set(firsts) == {2, 4}
+    assert 110 < firsts.count(2) < 190  # 150 expected, 4.6 standard deviations either way
+
+
+def test_tokens_are_dropped_at_front_and_back_alike(tokens):
+    text, made = written([[18, 18]] * 100)
+    fronts = drops = 0
+    for example, (first, second) in zip(make(tokens, text, max_length=23), made, strict=True):
+        for kept, whole in zip(sides(tokens, example), (first, second), strict=True):
+            fronts += whole.index(kept[0])
+            drops += len(whole) - len(kept)
+    assert drops == 1600
+    assert 700 < fronts < 900  # 800 expected, 5 standard deviations either way
+
+
+def test_one_huge_line_is_cut_and_counted(tokens):
+    segments = make(tokens, "the cat " * 50_000, max_length=32)
+    (example,) = segments
+    assert len(example) == 32
+    assert [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()] == [(1, ["line 1"])]
+
+
+def test_paper_mode_counts_the_chunks_it_drops(tokens):
+    segments = make(tokens, "the cat\n\nthe mat\nthe dog\n", mode="paper")
+    assert len(list(segments)) == 1
+    assert [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()] == [(1, ["line 1"])]
+    assert segments.counts() == {"documents": 2}
+
+
+def test_lines_without_a_token_are_counted_not_fed(tokens):
+    segments = make(tokens, "the cat\n\u200b\u0301\nthe dog\n")
+    (example,) = segments
+    assert sides(tokens, example) == (["the", "cat"], ["the", "dog"])
+    assert [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()] == [(1, ["line 2"])]
+
+
+def test_special_names_in_a_text_are_text(tokens):
+    (example,) = make(tokens, "the [SEP] cat\nthe [CLS] mat\n")
+    sides(tokens, example)
+
+
+def test_counts_are_of_the_last_iteration(tokens):
+    segments = make(tokens, "\u200b\nthe cat\n")
+    list(segments), list(segments)
+    assert segments.left_out.to_json()[0]["count"] == 1
+
+
+def test_other_tokenizers_frame_in_their_own_way():
+    bpe, causal, unigram = Tokens(families.roberta_bpe()), Tokens(families.gpt2_bpe()), Tokens(families.unigram())
+    text = "the cat sat\nthe dog slept\n"
+    (example,) = make(bpe, text)
+    assert bpe.names(example.ids).count("</s>") == 3
+    assert bpe.names(example.ids)[0] == "<s>"
+    (example,) = make(causal, text)
+    assert causal.tokenizer.decode(example.ids) == "the cat satthe dog slept"
+    (example,) = make(unigram, text)
+    assert unigram.names(example.ids)[-2:] == ["<sep>", "<cls>"]
+    for tokens in (bpe, causal, unigram):
+        assert all(len(example) <= 16 for example in make(tokens, "the cat sat\n" * 40, max_length=16))
+
+
+# -- examples --------------------------------------------------------------------------------------------------------
+
+
+def test_text_examples(tokens):
+    segments = make(
+        tokens, [{"text": "The cat."}, {"text": "the cat " * 10}, {"text": ""}, {"text": "\u200b"}], max_length=8
+    )
+    first, second = segments
+    assert tokens.names(first.ids) == ["[CLS]", "the", "cat", ".", "[SEP]"]
+    assert tokens.names(second.ids) == ["[CLS]", *["the", "cat"] * 3, "[SEP]"]
+    assert [e.number for e in (first, second)] == [0, 1]
+    reasons = {entry["reason"]: entry["count"] for entry in segments.left_out.to_json()}
+    assert reasons == {
+        "a text longer than a segment (its end was cut)": 1,
+        "an example without any token (left out)": 2,
+    }
+
+
+def test_word_examples_keep_rows_and_words_aligned(tokens):
+    words = ["The", "cab", "\u200b", "[SEP]", "🙂", ""]
+    segments = make(tokens, [{"words": words}])
+    (example,) = segments
+    names = tokens.names(example.ids)
+    assert example.words.tolist()[0] == example.words.tolist()[-1] == -1
+    pieces = [[n for n, w in zip(names, example.words, strict=True) if w == i] for i in range(len(words))]
+    assert pieces[:3] == [["the"], ["c", "##a", "##b"], ["[UNK]"]]
+    assert "[SEP]" not in pieces[3] and pieces[4:] == [["[UNK]"], ["[UNK]"]]
+    assert example.types.tolist() == [0] * len(names)
+    (left,) = segments.left_out.to_json()
+    assert left["count"] == 2 and "nothing" in left["reason"]
+
+
+def test_a_word_of_nothing_becomes_unknown_where_that_has_the_id_zero():
+    unigram = Tokens(families.unigram())
+    example = encode_words(["the", "", "cat"], unigram, 0, "", LeftOut())
+    assert unigram.names(example.ids[example.words == 1]) == ["<unk>"]
+
+
+def test_examples_over_the_limit_are_left_out_and_named(tokens):
+    given = [
+        {"words": ["cat"] * 7},
+        {"words": ["cat"] * 6},
+        {"tokens": ["[CLS]", "[SEP]"] * 5},
+        {"tokens": ["[CLS]", "[SEP]"]},
+    ]
+    segments = make(tokens, given, max_length=8)
+    assert [example.number for example in segments] == [1, 3]
+    (left,) = segments.left_out.to_json()
+    assert (left["count"], left["where"]) == (2, ["line 1, object 1", "line 1, object 3"])
+
+
+def test_token_examples_are_taken_as_they_are(tokens):
+    names = ["[CLS]", "the", "##a", "[SEP]", "cat", ".", "[SEP]"]
+    segments = make(tokens, [{"tokens": names}])
+    (example,) = segments
+    assert tokens.names(example.ids) == names
+    assert example.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert segments.left_out.to_json() == []
+    (example,) = make(tokens, [{"tokens": names}], mode="paper")
+    assert example.types.tolist() == [0] * 7
+    (example,) = make(tokens, [{"tokens": names[:4]}])
+    assert example.types.tolist() == [0] * 4
+
+
+def test_tokens_without_special_ones_and_unknown_ones_are_counted(tokens):
+    segments = make(tokens, [{"tokens": ["the", "nosuch", "cat", "nor"]}, {"tokens": ["the"]}, {"tokens": ["[CLS]"]}])
+    assert [tokens.names(example.ids) for example in segments] == [["the", "[UNK]", "cat", "[UNK]"], ["the"], ["[CLS]"]]
+    counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in segments.left_out.to_json()}
+    assert counts["a token the vocabulary lacks"] == 2
+    assert counts["`tokens` without the model's special tokens"] == 3
+
+
+def test_a_model_without_special_tokens_does_not_miss_them():
+    causal = Tokens(families.gpt2_bpe())
+    segments = make(causal, [{"tokens": ["Ġthe", "."]}, {"text": ""}, {"words": ["the", "cat"]}])
+    assert [example.number for example in segments] == [0, 2]
+    (left,) = segments.left_out.to_json()
+    assert left["reason"].startswith("an example without any token")
+
+
+def test_other_fields_are_kept_by_number(tokens):
+    segments = make(
+        tokens, [{"text": "the", "id": 5}, {"words": ["cat"] * 9, "id": 6}, {"text": "dog", "id": 7}], max_length=8
+    )
+    list(segments)
+    assert segments.other == {0: {"id": 5}, 2: {"id": 7}}
+
+
+@given(st.lists(st.sampled_from(["cat", "cab", "🙂", "", "\u0301"]), min_size=1, max_size=8))
+def test_every_word_has_a_row(tokens, words):
+    example = encode_words(words, tokens, 0, "", LeftOut())
+    owners = example.words
+    assert owners[0] == owners[-1] == -1
+    assert np.unique(owners[1:-1]).tolist() == list(range(len(words)))
+    assert (np.diff(owners[1:-1]) >= 0).all()

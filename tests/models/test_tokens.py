@@ -1,0 +1,113 @@
+"""Tokenizers: what they call their special tokens, how they frame, how they cut words."""
+
+from __future__ import annotations
+
+import pytest
+
+from bertviz_core.models.tokens import WORDS_KEPT, Tokens
+from tests import families
+
+
+@pytest.fixture(scope="module")
+def wordpiece() -> Tokens:
+    return Tokens(families.wordpiece())
+
+
+@pytest.fixture(scope="module")
+def bpe() -> Tokens:
+    return Tokens(families.roberta_bpe())
+
+
+@pytest.fixture(scope="module")
+def causal() -> Tokens:
+    return Tokens(families.gpt2_bpe())
+
+
+@pytest.fixture(scope="module")
+def unigram() -> Tokens:
+    return Tokens(families.unigram())
+
+
+def test_frames(wordpiece, bpe, causal, unigram):
+    assert (wordpiece.single, wordpiece.frame) == ([[2], [3]], [[2], [3], [3]])
+    assert (bpe.single, bpe.frame) == ([[0], [2]], [[0], [2, 2], [2]])
+    assert (causal.single, causal.frame) == ([[], []], [[], [], []])
+    assert (unigram.single, unigram.frame) == ([[], [3, 2]], [[], [3], [3, 2]])
+
+
+def test_special_tokens_by_id(wordpiece, bpe, causal, unigram):
+    assert [(t.cls, t.sep, t.pad, t.unk, t.mask) for t in (wordpiece, bpe, causal, unigram)] == [
+        (2, 3, 0, 1, 4),
+        (0, 2, 1, 3, 4),
+        (None, None, 0, 0, None),
+        (2, 3, 1, 0, 4),
+    ]
+    assert wordpiece.special.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_an_unknown_id_of_zero_is_an_id(unigram):
+    assert unigram.unknown == 0 != unigram.pad
+
+
+def test_punctuation_is_exactly_full_stop_and_comma(wordpiece, bpe, causal, unigram):
+    for tokens in (wordpiece, bpe, causal, unigram):
+        names = set(tokens.names(tokens.punctuation))
+        assert {".", ","} <= names <= {".", ",", "Ġ.", "Ġ,", "▁.", "▁,"}
+    marks = set(wordpiece.punctuation.tolist())
+    ids = wordpiece.encode("the cat, it's ; a . b")
+    assert [name for i, name in zip(ids, wordpiece.names(ids), strict=True) if i in marks] == [",", "."]
+
+
+@pytest.mark.parametrize("text", ["[SEP]", "[CLS] the cat", "a [MASK] b", "x[PAD]"])
+def test_text_that_looks_like_a_special_token_stays_text(wordpiece, text):
+    assert not set(wordpiece.encode(text)) & {0, 2, 3, 4}
+    assert wordpiece.encode(text)
+
+
+def test_text_that_looks_like_a_special_token_stays_text_in_bpe(bpe, causal, unigram):
+    assert not set(bpe.encode("a </s> b <s>")) & {0, 2}
+    assert 0 not in causal.encode("a <|endoftext|> b")
+    assert not set(unigram.encode("a <sep> b <cls>")) & {2, 3}
+
+
+def test_words_are_cut_as_within_a_sentence(wordpiece, bpe, causal, unigram):
+    assert wordpiece.names(wordpiece.pieces("Greenhouses")) == ["greenhouses"]
+    assert wordpiece.names(wordpiece.pieces("cab")) == ["c", "##a", "##b"]
+    for tokens in (bpe, causal):
+        assert tokens.spaced
+        assert tokens.names(tokens.pieces("cat"))[0].startswith("Ġ")
+        assert tokens.pieces("cat") == tokens.encode("the cat")[len(tokens.encode("the")) :]
+    assert not unigram.spaced
+    assert unigram.names(unigram.pieces("cat"))[0].startswith("▁")
+
+
+@pytest.mark.parametrize("word", ["", " ", "\u0301", "\u200b", "\u00ad", "\x07", "\ufeff"])
+def test_words_that_clean_to_nothing_have_no_pieces(wordpiece, word):
+    assert wordpiece.pieces(word) == []
+
+
+def test_emoji_and_unknown_letters_are_unknown_not_lost(wordpiece, bpe):
+    for word in ("🙂", "👩‍👩‍👧", "Ω", "漢"):
+        assert set(wordpiece.pieces(word)) == {wordpiece.unk}
+        assert bpe.pieces(word) and bpe.unk not in bpe.pieces(word)
+
+
+def test_tokens_by_name(wordpiece, causal):
+    assert wordpiece.ids(["[CLS]", "the", "nosuch", "[UNK]", "[SEP]"])[0][0] == 2
+    assert wordpiece.ids(["[CLS]", "nosuch", "[UNK]", "[SEP]"]) == ([2, 1, 1, 3], 1)
+    assert causal.ids(["Ġthe", "nosuch"])[1] == 1
+
+
+def test_a_tokenizer_without_an_unknown_token_reads_unknown_ones_as_padding():
+    tokenizer = families.roberta_bpe()
+    tokenizer.unk_token = None
+    tokens = Tokens(tokenizer)
+    assert tokens.unk is None
+    assert tokens.ids(["Ġthe", "nosuch"]) == ([*tokens.encode(" the"), tokens.pad], 1)
+
+
+def test_remembered_words_are_bounded(wordpiece):
+    wordpiece.pieces_of.clear()
+    wordpiece.pieces_of.update({str(number): [] for number in range(WORDS_KEPT)})
+    wordpiece.pieces("cat")
+    assert list(wordpiece.pieces_of) == ["cat"]

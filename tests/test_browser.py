@@ -1,0 +1,89 @@
+"""The app in a real browser: deep links, clicks on figures, the address, both themes, no call to the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import browser
+
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.served(tmp_path_factory.mktemp("browser") / "store") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.browser() as launched:
+        yield launched
+
+
+def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/entropy?head=2-3&mode=paper")
+    assert page.locator("h1").inner_text() == "Entropy"
+    assert page.get_by_text("Head 2-3").count() >= 1
+    assert page.get_by_text("mode: as in the paper").is_visible()
+    assert page.get_by_text("Page not found").count() == 0
+    assert page.locator("[data-testid=stSidebar]").get_by_text("Surface patterns").is_visible()
+    assert page.problems == []
+    page.close()
+
+
+def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address)
+    squares = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".scatterlayer .points path")
+    assert squares.count() == 48
+    box = squares.nth(10).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-3").first.is_visible()
+    page.locator("[data-testid=stSidebar]").get_by_text("Entropy").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)
+    browser.settle(page)
+    assert "head=2-3" in page.url
+    assert page.problems == []
+    page.close()
+
+
+def test_a_click_on_a_dot_of_the_figure_chooses_its_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/entropy")
+    dots = page.locator("[data-testid=stPlotlyChart]").nth(0).locator(".scatterlayer .points path")
+    box = dots.nth(2).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=1-')", timeout=10_000)
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
+    for path in ("", "entropy"):
+        page = browser.open_page(chromium, f"{address}/{path}", scheme)
+        width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+        assert width <= 1280
+        charts = page.locator("[data-testid=stPlotlyChart]")
+        assert charts.count() == 2
+        assert page.problems == []
+        page.close()
+
+
+def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    page = browser.open_page(chromium, address)
+    with page.expect_download() as download:
+        page.locator("[data-testid=stDownloadButton]").first.get_by_role("button").click()
+    download.value.save_as(tmp_path / "page.csv")
+    page.close()
+    command = [sys.executable, "-m", "bertviz_core", "surface-patterns", "encyclopedia", "--quiet"]
+    options = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "line.csv")]
+    subprocess.run([*command, *options], check=True, cwd=browser.ROOT)
+    assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()

@@ -1,0 +1,32 @@
+"""Heads: counted from 1 for people, from 0 in arrays."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_heads
+
+
+def test_the_papers_head_8_10_is_row_7_column_9():
+    assert Head(7, 9).label() == "8-10"
+    assert Head(7, 9).label(base=0) == "7-9"
+    assert Head.parse("8-10") == Head(7, 9)
+    assert Head.parse(" 7-9 ", base=0) == Head(7, 9)
+
+
+@given(st.integers(0, 200), st.integers(0, 200), st.sampled_from([0, 1]))
+def test_a_label_reads_back(layer, head, base):
+    assert Head.parse(Head(layer, head).label(base), base) == Head(layer, head)
+
+
+@pytest.mark.parametrize("label", ["", "8", "0-1", "1-0", "-1-1", "8-10-1", "a-b", "8–10", "1.0-1"])
+def test_anything_else_is_refused(label):
+    with pytest.raises(SettingsError, match="layer-head"):
+        Head.parse(label)
+
+
+def test_all_heads_go_layer_by_layer():
+    heads = all_heads(2, 3)
+    assert [h.label() for h in heads] == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+    assert heads == sorted(heads)

@@ -1,0 +1,143 @@
+"""What the project promises of its imports and of pickle, proved rather than said."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.engine.requests import Request, compute, find
+from bertviz_core.models import checkpoint
+
+ROOT = Path(__file__).parent.parent
+CORE = ROOT / "bertviz_core"
+HEAVY = ("torch", "transformers")
+
+
+def modules(*parts: str) -> list[str]:
+    """Every module of these parts of the core (all of it where none is named)."""
+    folders = [CORE / part for part in parts] if parts else [CORE]
+    paths = [path for folder in folders for path in folder.rglob("*.py") if "assets" not in path.parts]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths]
+    return sorted(name for name in names if not name.endswith("__main__"))
+
+
+def imported_by(code: str, *arguments: str) -> set[str]:
+    """Names of the top-level modules that a fresh interpreter holds after running the code."""
+    show = "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    command = [sys.executable, "-c", code + show, *arguments]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def importing(names: list[str]) -> set[str]:
+    return imported_by("\n".join(f"import {name}" for name in names))
+
+
+def test_the_core_never_imports_streamlit():
+    names = modules()
+    assert "bertviz_core.engine.stream" in names
+    found = importing(names)
+    assert {"bertviz_core", "numpy", "diskcache"} <= found
+    assert "streamlit" not in found
+    for path in CORE.rglob("*.py"):
+        assert "streamlit" not in imports_of(path), path
+
+
+def test_readers_and_figures_never_import_torch():
+    parts = [part for part in ("corpora", "figures") if (CORE / part).is_dir()]
+    assert not importing(modules(*parts)) & set(HEAVY)
+    for part in parts:
+        for path in (CORE / part).rglob("*.py"):
+            assert not imports_of(path) & set(HEAVY), path
+
+
+def test_importing_analyses_store_and_requests_imports_no_torch():
+    names = [*modules("analyses"), "bertviz_core.engine.store", "bertviz_core.engine.requests"]
+    assert not importing(names) & set(HEAVY)
+
+
+@pytest.mark.parametrize("analysis", ["surface_patterns", "entropy"])
+def test_opening_a_stored_result_imports_neither_torch_nor_transformers(store, source, tiny, tmp_path, analysis):
+    text = "the cat sat .\nthe dog slept .\n"
+    (tmp_path / "given.txt").write_text(text)
+    request = Request(analysis, checkpoint.find(str(tiny.checkpoint.folder)), source(text))
+    compute(Request(analysis, request.checkpoint, request.source, small()), store, model=tiny)
+    code = """
+import sys
+from bertviz_core.corpora.source import from_path
+from bertviz_core.engine.requests import Request, find
+from bertviz_core.engine.store import Store
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
+analysis, model, text, folder = sys.argv[1:]
+result = find(Store(folder), Request(analysis, checkpoint.find(model), from_path(text), Settings(max_length=32)))
+assert result is not None and result.to_frame().shape[0] == 4 and result.arrays()
+"""
+    arguments = (analysis, str(tiny.checkpoint.folder), str(tmp_path / "given.txt"), str(store.folder))
+    found = imported_by(code, *arguments)
+    assert "bertviz_core" in found
+    assert not found & {*HEAVY, "streamlit", "huggingface_hub"}
+
+
+def small():
+    from bertviz_core.settings import Settings
+
+    return Settings(max_length=32)
+
+
+def test_this_interpreter_would_have_noticed(store, source, tiny):
+    """The test above can fail: computing does import torch."""
+    assert find(store, Request("entropy", tiny.checkpoint, source("a"), small())) is None
+    assert "torch" in imported_by("import bertviz_core.models.loading, torch")
+
+
+def imports_of(path: Path) -> set[str]:
+    """Top-level names of everything a file imports at any depth, type checking included."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def project_files() -> list[Path]:
+    folders = [path for name in ("bertviz_core", "pages", "benchmarks") for path in (ROOT / name).rglob("*.py")]
+    return [*folders, *ROOT.glob("*.py")]
+
+
+def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
+    """By the syntax tree, so that a comment or a message about pickles does not count."""
+    unpicklers = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+    for path in project_files():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not imports_of(path) & unpicklers, path
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute):
+                assert ast.unparse(node) not in ("torch.load", "pandas.read_pickle", "pd.read_pickle"), path
+            if isinstance(node, ast.keyword):
+                assert node.arg != "trust_remote_code", path
+                assert not (node.arg == "allow_pickle" and ast.unparse(node.value) != "False"), path
+
+
+def test_every_numpy_file_is_read_without_pickle():
+    for path in project_files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.load", "numpy.load"):
+                assert any(keyword.arg == "allow_pickle" for keyword in node.keywords), path
+
+
+def test_no_literal_number_of_heads():
+    """Any layer and head count works: no 12 and no 144 stands in the core."""
+    for path in CORE.rglob("*.py"):
+        if "assets" in path.parts or path.name == "paper.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Subscript | ast.Call | ast.BinOp | ast.Tuple):
+                numbers = {n.value for n in ast.iter_child_nodes(node) if isinstance(n, ast.Constant)}
+                assert 144 not in numbers, path
