@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,13 +33,50 @@ def entropy(console: Console) -> None:
     console.analyse("entropy")
 
 
+@app.command("dependency-heads")
+@with_console
+def dependency_heads(
+    console: Console,
+    view: Annotated[str, typer.Option(help="as-is, or function-heads for Universal Dependencies.")] = "as-is",
+    min_count: Annotated[int | None, typer.Option(help="Fewest words of a relation: 100, of the sample 20.")] = None,
+    offsets: Annotated[int, typer.Option(help="How far the fixed-offset baselines may reach.")] = 5,
+    merge_subtypes: Annotated[bool, typer.Option("--merge-subtypes", help="nmod:poss counts as nmod.")] = False,
+    possessives: Annotated[bool, typer.Option("--possessives", help="The paper's rule for poss before 's.")] = False,
+) -> None:
+    """Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."""
+    from bertviz_core.analyses.dependency_heads import check_choice, fewest
+
+    check_choice(view, offsets)
+    least = fewest(console.source()) if min_count is None else min_count
+    console.analyse(
+        "dependency_heads",
+        {"possessives": True} if possessives else None,
+        lambda result: result.chosen(view, least, offsets, merge_subtypes),
+    )
+
+
+@app.command("treebank")
+@with_console
+def treebank(console: Console) -> None:
+    """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
+    from bertviz_core.corpora.left_out import LeftOut
+    from bertviz_core.corpora.treebank import Treebank, to_authors
+
+    left_out = LeftOut()
+    records = [
+        to_authors(sentence) for sentence in islice(Treebank(console.source()).sentences(left_out), console.limit)
+    ]
+    _say_left_out(console, left_out)
+    _write_json(console, records)
+
+
 @app.command("segments")
 @with_console
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     made = _segments(console)
     records = [{"tokens": made.tokens.names(e.ids), "where": e.where} for e in made]
-    _say_left_out(console, made)
+    _say_left_out(console, made.left_out)
     _write_json(console, records)
 
 
@@ -65,7 +103,7 @@ def extract(
     write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
     described = [_describe(made, example) for example in made]
     exports.write_bytes(paths[0].with_suffix(".json"), json.dumps(described, ensure_ascii=False, indent=1).encode())
-    _say_left_out(console, made)
+    _say_left_out(console, made.left_out)
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
@@ -127,8 +165,8 @@ def _describe(made: Any, example: Any) -> dict[str, Any]:
     return record | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
 
 
-def _say_left_out(console: Console, made: Any) -> None:
-    for entry in made.left_out.to_json():
+def _say_left_out(console: Console, left_out: Any) -> None:
+    for entry in left_out.to_json():
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
 
 

@@ -64,8 +64,13 @@ class Console:
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)
 
-    def analyse(self, analysis: str, options: dict[str, Any] | None = None) -> None:
-        """Find or compute one analysis, then write every --out, or print the table."""
+    def analyse(
+        self,
+        analysis: str,
+        options: dict[str, Any] | None = None,
+        shown: Callable[[Any], Any] = lambda result: result,
+    ) -> None:
+        """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it."""
         for path in self.out or []:
             exports.check_suffix(path)
         request = requests.Request(analysis, self.checkpoint(), self.source(), self.settings(), options or {})
@@ -75,6 +80,7 @@ class Console:
         if result is None:
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
+        result = shown(result)
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:

@@ -13,6 +13,8 @@ from bertviz_core.analyses.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, to_lists
 from bertviz_core.corpora.function_heads import POSSESSIVES, function_heads
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.trees import Sentence
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -29,6 +31,7 @@ VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
     "as-is": lambda sentence: sentence,
     "function-heads": function_heads,
 }
+FEWEST, FEWEST_IN_SAMPLE = 100, 20
 RELEASE_OFFSETS = tuple(range(-3, 3))
 RELEASE_POSSESSIVES = ("'s", "s'")
 
@@ -102,7 +105,7 @@ class DependencyHeads(Result):
             provenance=self.provenance | {"options": self.provenance["options"] | shown},
             offsets=np.array(wanted),
             offset_correct=kept.offset_correct[np.isin(self.offsets, wanted)],
-            sentences=[described(VIEWS[view](sentence)) for sentence in map(sentence_of, self.sentences)],
+            sentences=[_seen(VIEWS[view](sentence_of(s)), merge_subtypes) for s in self.sentences],
         )
 
     def _rows(self, keep: Sequence[int]) -> DependencyHeads:
@@ -114,6 +117,12 @@ class DependencyHeads(Result):
             correct=self.correct[:, :, keep],
             offset_correct=self.offset_correct[:, keep],
         )
+
+    def most_telling(self) -> str:
+        """The relation whose best head is the furthest above its best offset; "all" where there is none to choose."""
+        gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
+        rows = [row for row, name in enumerate(self.relations) if name not in (ALL, UAS, "root", "punct")]
+        return self.relations[max(rows, key=lambda row: gain[row], default=0)]
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -164,6 +173,11 @@ class DependencyHeads(Result):
         )
 
 
+def fewest(source: Source) -> int:
+    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
+    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
+
+
 def check_choice(view: str, offsets: int) -> None:
     """Raises SettingsError for a view that there is not, and for offsets that are not counted."""
     if view not in VIEWS:
@@ -207,6 +221,11 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
 def described(sentence: Sentence) -> dict[str, Any]:
     """A sentence as a result keeps it."""
     return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(sentence).items()}
+
+
+def _seen(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
+    names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
+    return described(replace(sentence, relations=names))
 
 
 def sentence_of(described: dict[str, Any]) -> Sentence:

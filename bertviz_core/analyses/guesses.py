@@ -75,6 +75,15 @@ class Gold:
         return right.movedim(-1, 1)[self.words.mask]
 
 
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The guesses kept of one batch: `rows` of it; guess and weight: (row, direction, layer, head, word)."""
+
+    rows: list[int]
+    guess: np.ndarray
+    weight: np.ndarray
+
+
 @dataclass
 class Guesses:
     """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
@@ -99,18 +108,20 @@ class Guesses:
 
         self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
         self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
-        self.open: tuple[Batch, Gold] | None = None
+        self.open: tuple[Batch, Gold, Pages] | None = None
 
     def fresh(self) -> Self:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        gold = self._opened(batch)
+        gold, pages = self._opened(batch)
         weight, guess = best_words(gold, attention.weights)
         for trees in gold.trees:
             right = gold.scored(trees, guess)  # (real word, direction, head)
             self._add(gold, trees, self.correct[:, :, :, attention.layer], right)
-        self._keep(batch, attention.layer, guess, weight)
+        if pages.rows:
+            pages.guess[:, :, attention.layer] = guess[pages.rows].cpu().numpy()
+            pages.weight[:, :, attention.layer] = (weight[pages.rows] * 255).round().clamp(min=0).cpu().numpy()
 
     def merge(self, other: Self) -> None:
         import torch
@@ -127,13 +138,14 @@ class Guesses:
         self._grow()
         return {"correct": self.correct, "offsets": self.offsets, "n": self.n}
 
-    def _opened(self, batch: Batch) -> Gold:
+    def _opened(self, batch: Batch) -> tuple[Gold, Pages]:
         """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
         if self.open is None or self.open[0] is not batch:
-            self.open = batch, self._gold(batch.examples)
+            gold = self._gold(batch.examples)
+            self.open = batch, gold, self._open_pages(batch.examples, gold.words.mask.shape[1])
             self._grow()
-            self._count_words(self.open[1])
-        return self.open[1]
+            self._count_words(gold)
+        return self.open[1:]
 
     def _gold(self, examples: Sequence[Any]) -> Gold:
         import torch
@@ -198,18 +210,15 @@ class Guesses:
 
         self.correct, self.offsets, self.n = longer(self.correct), longer(self.offsets), longer(self.n)
 
-    def _keep(self, batch: Batch, layer: int, guess: Tensor, weight: Tensor) -> None:
-        rows = [row for row, example in enumerate(batch.examples) if example.number < EXAMPLES]
-        if not rows:
-            return
-        guesses = guess[rows].cpu().numpy().astype(np.uint16)  # (batch, direction, head, word)
-        weights = (weight[rows] * 255).round().clamp(min=0).cpu().numpy().astype(np.uint8)
-        for row, its_guesses, its_weights in zip(rows, guesses, weights, strict=True):
-            number, size = batch.examples[row].number, int(np.max(batch.examples[row].words)) + 1  # type: ignore[arg-type]
-            shape = (len(DIRECTIONS), self.layers, self.heads, size)
-            empty = (np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
-            kept = self.kept.setdefault(number, empty)
-            kept[0][:, layer], kept[1][:, layer] = its_guesses[..., :size], its_weights[..., :size]
+    def _open_pages(self, examples: Sequence[Any], size: int) -> Pages:
+        """Room for the guesses in those of the batch's sentences that are kept."""
+        rows = [row for row, example in enumerate(examples) if example.number < EXAMPLES]
+        shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
+        pages = Pages(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
+        for place, row in enumerate(rows):
+            words = slice(len(examples[row].sentence))
+            self.kept[examples[row].number] = pages.guess[place, ..., words], pages.weight[place, ..., words]
+        return pages
 
 
 def best_words(gold: Gold, weights: Tensor) -> tuple[Tensor, Tensor]:
@@ -219,6 +228,6 @@ def best_words(gold: Gold, weights: Tensor) -> tuple[Tensor, Tensor]:
     """
     import torch
 
-    maps = gold.words.maps(weights).masked_fill(~gold.allowed, -1.0)  # (batch, head, word, word)
+    maps = torch.where(gold.allowed, gold.words.maps(weights), -1.0)  # (batch, head, word, word)
     row, column = maps.max(-1), maps.max(-2)
     return torch.stack([row.values, column.values], 1), torch.stack([row.indices, column.indices], 1)

@@ -33,7 +33,11 @@ class Membership:
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""
-        return self.from_word[:, None] @ (weights @ self.to_word[:, None])
+        batch, heads, tokens, words = (*weights.shape[:3], self.to_word.shape[2])
+        # Heads share the membership: two products of whole sentences, not of single maps.
+        to = (weights.reshape(batch, heads * tokens, -1) @ self.to_word).view(batch, heads, tokens, words)
+        of = self.from_word @ to.transpose(1, 2).reshape(batch, tokens, heads * words)
+        return of.view(batch, words, heads, words).transpose(1, 2)
 
 
 def membership(

@@ -7,6 +7,7 @@ import re
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
+from bertviz_core.corpora.treebank import check_treebank
 from bertviz_core.errors import InputError
 
 
@@ -26,8 +27,13 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     return TextCorpus(source)
 
 
+def check(kind: str, source: Source) -> None:
+    """Read a source of this kind to its end, so that what nobody can read is refused before it is kept."""
+    {"text": check_text, "treebank": check_treebank}[kind](source)
+
+
 def check_text(source: Source) -> None:
-    """Read a text or JSON source to its end, so that what nobody can read is refused before it is kept."""
+    """The same for text and the authors' JSON."""
     corpus = read_text(source)
     for _ in corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records():
         pass

@@ -9,7 +9,11 @@ from bertviz_core.corpora.source import Source, from_path
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 
 # kind of corpus -> {name shown, used in permalinks and on the command line -> file}
-SAMPLES: dict[str, dict[str, str]] = {"text": {"encyclopedia": "encyclopedia.txt"}, "treebank": {}, "coreference": {}}
+SAMPLES: dict[str, dict[str, str]] = {
+    "text": {"encyclopedia": "encyclopedia.txt"},
+    "treebank": {"treebank": "treebank.conllu"},
+    "coreference": {},
+}
 
 
 def sample(name: str) -> Source:

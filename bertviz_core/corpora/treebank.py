@@ -55,6 +55,12 @@ class Treebank:
             raise _nothing(self.source, self.format, number, first)
 
 
+def check_treebank(source: Source) -> None:
+    """Read a treebank to its end, so that what nobody can read is refused before it is kept."""
+    for _ in Treebank(source).sentences(LeftOut()):
+        pass
+
+
 def blocks(source: Source) -> Iterator[list[Line]]:
     """Runs of lines between blank lines; the last one needs none after it."""
     block: list[Line] = []

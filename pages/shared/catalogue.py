@@ -25,6 +25,7 @@ class Entry:
 PAPER = (
     Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
+    Entry("dependency_heads", "Dependency heads", ":material/account_tree:", "Section 4.2, Table 1", "treebank"),
 )
 
 

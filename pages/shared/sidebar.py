@@ -22,6 +22,19 @@ from pages.shared.selection import Selection, head_options, neighbour
 
 _run = threading.local()  # a script run is one thread; the selection lives no longer
 UPLOAD = "upload-"  # before a digest, in the address bar
+# kind of corpus -> what the uploader says, the endings it takes, what stands in the empty box
+UPLOADS = {
+    "text": (
+        "A text file (one paragraph a line, a blank line between documents), or the authors' JSON",
+        ["txt", "json", "gz", "xz"],
+        "One paragraph or sentence a line.",
+    ),
+    "treebank": (
+        "A treebank: CoNLL-U, CoNLL-X, or lines of the form `word head-label`",
+        ["conllu", "conll", "conllx", "conll10", "txt", "gz", "xz"],
+        "He 2-nsubj\nsat 0-root",
+    ),
+}
 
 
 def choose(entry: Entry) -> None:
@@ -84,19 +97,22 @@ def _model() -> Checkpoint:
 
 
 def _corpus(entry: Entry) -> Source:
-    mine: dict[str, str] = st.session_state.setdefault("uploads", {})
+    mine: dict[str, str] = st.session_state.setdefault(f"uploads-{entry.corpus}", {})
     options = [*SAMPLES[entry.corpus], *mine]
-    _follow_link("corpus", options)
+    _follow_link(mine, options)
+    _return_to(entry.corpus, options)
     chosen = st.selectbox("Corpus", options, key="corpus", format_func=lambda option: mine.get(option, option))
     # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its digest.
     st.query_params["corpus"] = chosen
-    with st.popover("Your own text", icon=":material/upload:", width="stretch"):
-        _add_corpus()
+    st.session_state[f"last-{entry.corpus}"] = chosen
+    with st.popover(f"Your own {entry.corpus}", icon=":material/upload:", width="stretch"):
+        _add_corpus(entry.corpus)
         if chosen.startswith(UPLOAD):
             st.caption(
                 f"“{boxes.plain(mine[chosen])}” is kept on this server for {UPLOAD_DAYS} days, under its digest."
             )
-            st.button("Delete it now", on_click=_delete, args=(chosen, options[0]), icon=":material/delete:")
+            arguments = (entry.corpus, chosen, options[0])
+            st.button("Delete it now", on_click=_delete, args=arguments, icon=":material/delete:")
     if problem := st.session_state.pop("upload_problem", None):
         boxes.error(problem)
     if not chosen.startswith(UPLOAD):
@@ -104,59 +120,62 @@ def _corpus(entry: Entry) -> Source:
     return services.store().upload(chosen.removeprefix(UPLOAD))
 
 
-def _follow_link(key: str, options: list[str]) -> None:
+def _follow_link(mine: dict[str, str], options: list[str]) -> None:
     """On arrival, take the choice from the address; an upload that is not this reader's opens by its digest alone."""
-    linked = st.query_params.get(key, "")
-    if key in st.session_state:
+    linked = st.query_params.get("corpus", "")
+    if "corpus" in st.session_state:
         return
     if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
         options.append(linked)
-        st.session_state["uploads"][linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
+        mine[linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
     if linked in options:
-        st.session_state[key] = linked
+        st.session_state["corpus"] = linked
 
 
-def _add_corpus() -> None:
-    st.file_uploader(
-        "A text file (one paragraph a line, a blank line between documents), or the authors' JSON",
-        type=["txt", "json", "gz", "xz"],
-        key="uploader",
-        on_change=_take_upload,
-    )
-    st.text_area("or paste text", key="paste", height=140, placeholder="One paragraph or sentence a line.")
-    st.button("Use the pasted text", on_click=_take_paste, type="primary")
+def _return_to(kind: str, options: list[str]) -> None:
+    """Coming from a page that reads another kind of corpus: take up what was last chosen of this kind."""
+    if st.session_state.get("corpus", options[0]) not in options:
+        last = st.session_state.get(f"last-{kind}")
+        st.session_state["corpus"] = last if last in options else options[0]
 
 
-def _take_upload() -> None:
+def _add_corpus(kind: str) -> None:
+    told, types, example = UPLOADS[kind]
+    st.file_uploader(told, type=types, key="uploader", on_change=_take_upload, args=(kind,))
+    st.text_area("or paste it", key="paste", height=140, placeholder=example)
+    st.button("Use the pasted text", on_click=_keep_paste, args=(kind,), type="primary")
+
+
+def _take_upload(kind: str) -> None:
     held = st.session_state["uploader"]
     if held is not None:
-        _keep(held.getvalue(), held.name)
+        _keep(kind, held.getvalue(), held.name)
 
 
-def _take_paste() -> None:
-    _keep(st.session_state["paste"].encode(), "pasted text")
+def _keep_paste(kind: str) -> None:
+    _keep(kind, st.session_state["paste"].encode(), "pasted text")
 
 
-def _keep(data: bytes, name: str) -> None:
+def _keep(kind: str, data: bytes, name: str) -> None:
     """Read it once, so that a file nobody can read is refused at once; then keep it and choose it."""
-    from bertviz_core.corpora.readers import check_text
+    from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.source import from_bytes
 
     try:
         if len(data) > UPLOAD_LIMIT:
             raise InputError(f"The file is over {UPLOAD_LIMIT / 1e6:.0f} MB.", where=name, hint="Use the command line.")
-        check_text(from_bytes(data, name))
+        check(kind, from_bytes(data, name))
         option = UPLOAD + services.store().keep_upload(data, name)
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem
         return
-    st.session_state["uploads"][option] = name
+    st.session_state[f"uploads-{kind}"][option] = name
     st.session_state["corpus"] = option
 
 
-def _delete(option: str, instead: str) -> None:
+def _delete(kind: str, option: str, instead: str) -> None:
     services.store().delete_upload(option.removeprefix(UPLOAD))
-    del st.session_state["uploads"][option]
+    del st.session_state[f"uploads-{kind}"][option]
     st.session_state["corpus"] = instead
 
 

@@ -1,0 +1,72 @@
+"""Dependency heads: which head finds which relation, and where it is right and wrong (section 4.2; Table 1)."""
+
+import streamlit as st
+
+from bertviz_core.analyses.dependency_heads import VIEWS, fewest
+from bertviz_core.analyses.guesses import DIRECTIONS, EXAMPLES, best_words
+from bertviz_core.corpora.treebank import CONLLU
+from bertviz_core.figures.dependency_heads import offset_figure, paper_figure
+from bertviz_core.figures.dependency_table import latex
+from bertviz_core.figures.style import head_map
+from pages.shared import boxes, page, relation_view, sidebar
+
+selection = sidebar.current()
+page.header("dependency_heads", selection)
+options = {"possessives": True} if st.session_state.get("possessives") and not selection.settings.paper else {}
+stored = page.result_or_stop(selection.request("dependency_heads", options), selection)
+
+universal = stored.provenance["format"] == CONLLU
+least = fewest(selection.source)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    view = st.segmented_control(
+        "Trees", [*VIEWS], default=[*VIEWS][universal], required=True, key="view", bind="query-params"
+    )
+    min_count = st.number_input("Words, at least", 1, value=least, step=10, key="least", width=130)
+    if not selection.settings.paper:
+        offsets = st.number_input("Offsets up to", 1, 20, 5, key="offsets", width=120)
+        st.checkbox("*poss*: the paper's rule", key="possessives")
+    else:
+        offsets = 5
+    merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="nmod:poss counts as nmod.")
+result = stored.chosen(view, min_count, offsets, merge)
+relation_view.say_view(result, view)
+
+relation, direction = relation_view.choose(result)
+relation_view.headline(result, relation, selection)
+page.metrics(relation_view.numbers(result, relation, direction, selection))
+
+st.markdown("**Relations and their best heads**, percent; a click on a row chooses the relation and its best head.")
+relation_view.table(result, selection)
+
+left, right = st.columns(2, gap="medium")
+with left:
+    st.markdown(f"**The map of heads**: {boxes.plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
+    values = result.accuracy[direction, result.relations.index(relation)]
+    squares = head_map(values, f"of {relation}", chosen=selection.head, base=selection.base, unit="accuracy")
+    page.chart(squares, "relation-map", f"Map of all heads, layer by head, coloured by accuracy on {relation}")
+    st.markdown(f"**Fixed offsets**: {boxes.plain(relation)}")
+    page.chart(
+        offset_figure(result, relation), "offsets-figure", f"Accuracy of fixed offsets on {relation}", clickable=False
+    )
+with right:
+    st.markdown("**Table 1 as a picture**")
+    alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
+    page.chart(paper_figure(result, selection.base), "table-figure", alt, clickable=False)
+
+relation_view.sentences(result, selection, relation, direction)
+
+page.downloads(result)
+with st.expander("LaTeX", icon=":material/table:"):
+    st.code(latex(result), language="latex")
+page.about(
+    r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
+    "Section 4.2. A head's guess for a word is the other word with the most word-level attention, [CLS] and [SEP] "
+    "left out; to a split word attention is summed over its pieces, from it averaged. *all* counts every word, the "
+    "root too, as the release does; *UAS* leaves punctuation out. The best head is picked on the words it is scored "
+    "on; *held out* picks it on one half of the sentences and scores it on the other. Intervals are Wilson's, 95%. "
+    f"Guesses are kept for the first {EXAMPLES} sentences of a treebank. The paper's numbers: BERT-base on the Wall "
+    "Street Journal with Stanford Dependencies.",
+    best_words,
+)
+boxes.left_out(result.provenance, "sentences")
+page.provenance(result)

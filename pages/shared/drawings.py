@@ -1,0 +1,21 @@
+"""Inline SVG on a page: hover texts work, and lines take the theme's text colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+
+def drawings(items: Sequence[tuple[str, str]], key: str) -> None:
+    """(title, SVG) one under the other; the SVG's own text must be escaped already."""
+    component = st.components.v2.component(
+        "drawings",
+        html='<div class="drawings"></div>',
+        css=(HERE / "drawings.css").read_text(encoding="utf-8"),
+        js=(HERE / "drawings.js").read_text(encoding="utf-8"),
+    )
+    component(data=[{"title": title, "svg": svg} for title, svg in items], key=key)
