@@ -11,9 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.store import Store
+
+# The same examples on every machine, however busy it is; HYPOTHESIS_PROFILE=default looks for new ones.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -80,7 +80,12 @@ class Store:
 
     def get(self, key: str) -> bytes | None:
         """A result's bytes, from the store or from what ships with the project."""
-        data = self.cache.get(f"result/{key}")
+        try:
+            data = self.cache.get(f"result/{key}")
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise StoreError(
+                f"The store cannot be read ({error}).", where=str(self.folder), hint="Name another with --store."
+            ) from error
         shipped = self.shipped / f"{key}.safetensors"
         return data if data is not None else shipped.read_bytes() if shipped.exists() else None
 

@@ -74,6 +74,12 @@ def prepare(
 ) -> AttentionModel:
     """Wrap a loaded encoder, and try it on three words: that shows its layers, heads, and whether it is causal."""
     encoder = encoder.eval().requires_grad_(False).to(device)
+    known, named = encoder.get_input_embeddings().num_embeddings, max(tokens.tokenizer.get_vocab().values()) + 1
+    if named > known:
+        raise ModelError(
+            f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}.",
+            hint="Save the tokenizer that belongs to the model into its folder.",
+        )
     types = getattr(encoder.config, "type_vocab_size", 0) or 0
     model = AttentionModel(
         checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable

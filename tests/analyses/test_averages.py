@@ -30,7 +30,7 @@ def fed(values: np.ndarray, numbers) -> SegmentAverages:
     numbers = list(numbers)
     if numbers:
         for layer in range(LAYERS):
-            accumulator.add(layer, torch.from_numpy(values[numbers, layer]), numbers)
+            accumulator.add(layer, torch.from_numpy(values[numbers, layer]), torch.tensor(numbers))
     return accumulator
 
 
@@ -110,7 +110,7 @@ def test_sums_keep_their_digits_over_many_segments():
     """In float32 the sum of 200,000 times 0.1 is off in the third digit."""
     accumulator = SegmentAverages(("q",), None, 1, 1, "cpu")
     for start in range(0, 200_000, 10_000):
-        accumulator.add(0, torch.full((10_000, 1, 1), 0.1), range(start, start + 10_000))
+        accumulator.add(0, torch.full((10_000, 1, 1), 0.1), torch.arange(start, start + 10_000))
     result = accumulator.result()
     assert result["mean"].item() == pytest.approx(float(np.float32(0.1)), abs=1e-12)
     assert result["error"].item() < 1e-9
@@ -123,7 +123,7 @@ def test_memory_does_not_grow_with_the_corpus():
     accumulator = SegmentAverages(QUANTITIES, None, LAYERS, HEADS, "cpu")
     empty = numbers_held(accumulator)
     for number in range(50):
-        accumulator.add(0, torch.rand(20, HEADS, 2), range(20 * number, 20 * number + 20))
+        accumulator.add(0, torch.rand(20, HEADS, 2), torch.arange(20 * number, 20 * number + 20))
     accumulator.merge(accumulator.fresh())
     assert numbers_held(accumulator) == empty == LAYERS * HEADS * 2 * (3 + 2 * TOP)
 

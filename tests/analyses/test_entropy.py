@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.entropy import QUANTITIES, measure
@@ -33,7 +33,6 @@ def test_a_worked_example():
     assert smoothed == pytest.approx([(math.log(2) + sure) / 2, math.log(2), 0.75, math.log(2)], abs=1e-6)
 
 
-@settings(deadline=None)
 @given(
     maps.corpora,
     st.integers(0, 5),
@@ -48,7 +47,6 @@ def test_random_attention_with_any_padding(kinds_list, pad, causal, full, smooth
     measures.check_one_batch(partial(measure, smoothed=smoothed), oracle, QUANTITIES, kinds_list, **way)
 
 
-@settings(deadline=None)
 @given(maps.corpora, st.data(), st.integers(1, 8), st.lists(st.integers(0, 4), min_size=1, max_size=3))
 def test_any_order_batch_size_padding_and_merge(kinds_list, data, batch_size, pads):
     order = data.draw(st.permutations(range(len(kinds_list))))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.surface_patterns import QUANTITIES, measure
@@ -41,13 +41,11 @@ def test_a_worked_example():
     assert oracle(rows, ["cls", "other", "punct", "sep"]) == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(maps.corpora, st.integers(0, 5), st.booleans(), st.sampled_from([0.1, 3.0, 30.0]))
 def test_random_attention_with_any_padding(kinds_list, pad, causal, scale):
     measures.check_one_batch(measure, oracle, QUANTITIES, kinds_list, causal=causal, pad=pad, scale=scale)
 
 
-@settings(deadline=None)
 @given(maps.corpora, st.data(), st.integers(1, 8), st.lists(st.integers(0, 4), min_size=1, max_size=3))
 def test_any_order_batch_size_padding_and_merge(kinds_list, data, batch_size, pads):
     order = data.draw(st.permutations(range(len(kinds_list))))

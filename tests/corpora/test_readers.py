@@ -7,7 +7,6 @@ import pytest
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.left_out import NAMED, LeftOut
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.samples import FOLDER, TEXT_SAMPLES, sample
 from bertviz_core.corpora.text import TextCorpus
 from bertviz_core.errors import InputError
 
@@ -42,16 +41,6 @@ def test_a_web_page_is_refused(source):
     for page in ("<!DOCTYPE html>\n<p>Hi", "\n<html lang=en>"):
         with pytest.raises(InputError, match="HTML"):
             read_text(source(page))
-
-
-@pytest.mark.parametrize("name", TEXT_SAMPLES)
-def test_a_sample_is_a_text_by_its_own_name(name):
-    found = sample(name)
-    assert found.name == name
-    assert found.size == (FOLDER / TEXT_SAMPLES[name]).stat().st_size
-    paragraphs = list(read_text(found).paragraphs())
-    assert paragraphs[-1].document + 1 >= 60
-    assert all(len(p.text.split()) <= 150 for p in paragraphs)
 
 
 def test_left_out_counts_all_and_names_the_first():

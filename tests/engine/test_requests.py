@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from bertviz_core.analyses import ANALYSES
+from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.requests import Request, compute, find
+from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models import checkpoint
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import MODES, Execution, Settings
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)
@@ -191,3 +194,14 @@ def test_a_single_token_is_enough(tiny, request_for):
         result = compute(request_for("surface_patterns", form, "x.json"), None, model=tiny)
         assert result.provenance["segments"] == 1
         assert np.isfinite(result["current"]).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("analysis", [name for name, each in ANALYSES.items() if each.corpus == "text" and each.shared])
+def test_the_results_that_ship_are_those_of_the_demo_and_the_sample_as_they_are(tmp_path, analysis, mode):
+    for name in SAMPLES["text"]:
+        request = Request(analysis, checkpoint.find("demo"), sample(name), Settings(mode=mode))
+        found = find(Store(tmp_path), request)
+        assert found is not None, "a changed model, sample or format needs new results: build them"
+        assert found.provenance["corpus"]["digest"] == request.source.digest
+        assert found.provenance["settings"] == {**asdict(Settings()), "mode": mode}

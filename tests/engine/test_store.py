@@ -189,6 +189,16 @@ def test_a_full_disk_is_one_clear_error_and_harms_nothing(store, monkeypatch):
     assert store.get("old") == b"old"
 
 
+@pytest.mark.parametrize("error", [sqlite3.DatabaseError("malformed"), OSError(5, "I/O error"), diskcache.Timeout()])
+def test_a_store_that_breaks_while_open_says_so(store, monkeypatch, error):
+    def broken(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(store.cache, "get", broken)
+    with pytest.raises(StoreError, match="cannot be read"):
+        store.get("any")
+
+
 def test_two_processes_share_one_store(store):
     store.put("mine", b"1")
     code = (

@@ -166,6 +166,13 @@ def test_a_broken_tokenizer_is_refused(folder):
         loading.load(checkpoint.find(str(folder)), "cpu")
 
 
+def test_a_tokenizer_of_another_model_is_refused(folder):
+    """Its ids would fall outside the embeddings somewhere in the middle of a corpus."""
+    families.roberta_bpe().save_pretrained(folder)
+    with pytest.raises(ModelError, match="names 320 tokens, its model knows"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+
+
 def test_code_in_a_model_folder_is_never_run(folder, tmp_path):
     proof = tmp_path / "ran"
     (folder / "evil.py").write_text(f"open({str(proof)!r}, 'w')\nclass Evil: pass\nclass EvilConfig: pass\n")

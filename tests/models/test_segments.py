@@ -7,7 +7,7 @@ from itertools import cycle
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertviz_core.corpora.left_out import LeftOut
@@ -18,7 +18,7 @@ from bertviz_core.settings import Settings
 from tests import families, reference
 
 WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
-WIDE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+WIDE = settings(max_examples=60)
 documents = st.lists(st.lists(st.integers(1, 14), min_size=1, max_size=5), min_size=1, max_size=4)
 
 

@@ -1,0 +1,31 @@
+"""Take the README's pictures from the running app.
+
+    python -m docs.screenshots
+
+Needs Chromium. Every page opens on the stored sample results, so nothing is computed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests import browser
+
+FOLDER = Path(__file__).parent
+PAGES = {"surface_patterns": "?head=1-3&quantity=the+previous+token", "entropy": "entropy?head=1-3"}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        address = stack.enter_context(browser.served(Path(folder) / "store"))
+        chromium = stack.enter_context(browser.browser())
+        for name, path in PAGES.items():
+            page = browser.open_page(chromium, f"{address}/{path}")
+            page.screenshot(path=FOLDER / f"{name}.png")
+            page.close()
+
+
+if __name__ == "__main__":
+    main()
