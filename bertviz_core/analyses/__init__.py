@@ -50,6 +50,7 @@ ANALYSES = {
         Analysis("surface_patterns", "SurfacePatterns", "text", shared=True),
         Analysis("entropy", "Entropy", "text", shared=True),
         Analysis("dependency_heads", "DependencyHeads", "treebank"),
+        Analysis("probes", "Probes", "treebank"),
     )
 }
 
