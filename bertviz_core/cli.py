@@ -14,6 +14,7 @@ import typer
 from bertviz_core import exports
 from bertviz_core.console import Console, with_console
 from bertviz_core.corpora.source import from_path
+from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
 
@@ -25,6 +26,23 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 def surface_patterns(console: Console) -> None:
     """Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2)."""
     console.analyse("surface_patterns")
+
+
+@app.command("sep-gradients")
+@with_console
+def sep_gradients(
+    console: Console,
+    examples: Annotated[Path | None, typer.Option(help="Also write the masked inputs to a .json file.")] = None,
+) -> None:
+    """Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3)."""
+    from bertviz_core.analyses.sep_gradients import masked_examples
+
+    if examples is not None:
+        exports.check_suffix(examples, (".json",))
+    console.analyse("sep_gradients")
+    if examples is not None:
+        used = list(masked_examples(_segments(console), types=console.checkpoint().has_types))
+        exports.write_bytes(examples, json.dumps(used).encode())
 
 
 @app.command("entropy")
@@ -101,6 +119,49 @@ def treebank(console: Console) -> None:
     ]
     _say_left_out(console, left_out)
     _write_json(console, records)
+
+
+@app.command("coreference-heads")
+@with_console
+def coreference_heads(
+    console: Console,
+    candidates: Annotated[str, typer.Option(help="mentions (the preceding ones), or words: any other.")] = "mentions",
+    predictions: Annotated[Path | None, typer.Option(help="Another system's chains for the same documents.")] = None,
+) -> None:
+    """Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
+    from bertviz_core.analyses.coreference_choices import check_candidates
+    from bertviz_core.analyses.coreference_predictions import score
+    from bertviz_core.corpora.source import from_path
+
+    check_candidates(candidates)
+    theirs = from_path(predictions) if predictions else None
+
+    def shown(result: Any) -> Any:
+        chosen = result.chosen(candidates)
+        if not theirs:
+            return chosen
+        request = Request("coreference_heads", console.checkpoint(), console.source(), console.settings())
+        return chosen.with_predictions(theirs, score(request, theirs))
+
+    console.analyse("coreference_heads", shown=shown)
+
+
+@app.command("clustering")
+@with_console
+def clustering(
+    console: Console,
+    root: Annotated[bool, typer.Option("--root", help="Picture square roots of the divergences.")] = False,
+    threshold: Annotated[
+        list[str] | None, typer.Option(help="Of a behaviour, as entropy=3.0; repeatable. Nothing is computed anew.")
+    ] = None,
+) -> None:
+    """How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6)."""
+    from bertviz_core.analyses.behaviours import Thresholds
+
+    thresholds = Thresholds.read(threshold or [])
+    console.analyse(
+        "clustering", shown=lambda result: result.embedded(console.seed, root).labelled(thresholds, result.named)
+    )
 
 
 @app.command("segments")

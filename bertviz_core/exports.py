@@ -9,6 +9,7 @@ from typing import Any
 from bertviz_core import figures
 from bertviz_core.analyses.results import Result
 from bertviz_core.errors import SettingsError
+from bertviz_core.figures.style import number
 
 SUFFIXES = (".json", ".csv", ".html", ".safetensors")
 
@@ -38,7 +39,9 @@ def to_table(result: Result) -> str:
     provenance = result.provenance
     frame = result.to_frame()
     frame = frame[[name for name in frame.columns if not name.endswith("_interval")]]
-    lines = [frame.to_string(index=False, float_format=lambda value: f"{value:.3f}", na_rep="-"), ""]
+    lines = [frame.to_string(index=False, float_format=number, na_rep="-"), ""]
+    single = {name: value for name, value in result.arrays().items() if isinstance(value, int | float)}
+    lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"left out or changed: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
     return "\n".join(lines)

@@ -21,6 +21,16 @@ LAYER_MEANS = {
 }
 HEADS_OVER_HALF = {"previous": 4, "next": 5}  # section 3.1
 FROM_CLS_LAST_LAYER = 3.89  # section 3.3, nats
+NO_OP_FROM_LAYER = 5  # section 3.2: from here on attention to [SEP] is high and its gradient very small (Figure 3)
+# Section 6, Figure 6: the heads of BERT-base that sections 4.2 and 4.3 found, and what each is best at.
+LINGUISTIC_HEADS = {
+    "5-4": "coreference",
+    "8-11": "determiners",
+    "8-10": "direct objects",
+    "9-6": "objects of prepositions",
+    "4-10": "passive auxiliaries",
+    "7-6": "possessives",
+}
 
 # Table 1 (BERT-base, WSJ, Stanford Dependencies): relation -> (head, accuracy, offset baseline, offset), percent.
 # Every row reads dependent -> head but pobj. The authors' notebook prints 94.1 over 82.5 for auxpass.
@@ -40,4 +50,12 @@ TABLE_1 = {
     "ccomp": ("8-1", 48.8, 12.4, -2),
     "mark": ("8-2", 50.7, 14.5, 2),
     "prt": ("6-7", 99.1, 91.4, -1),
+}
+# Table 2 (CoNLL-2012): antecedent selection accuracy, percent, of all mentions, pronouns, proper names and nominals.
+TABLE_2: dict[str, tuple[int, ...]] = {
+    "nearest": (27, 29, 29, 19),
+    "head match": (52, 47, 67, 40),
+    "rule-based": (69, 70, 77, 60),
+    "neural coreference": (83,),  # Wiseman et al.; all mentions alone
+    "head 5-4": (65, 64, 73, 58),
 }

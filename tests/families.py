@@ -160,15 +160,18 @@ FAMILIES = {
 }
 
 
-def save(family: Family, folder: Path, seed: int = 0) -> Path:
-    """A random model of the family and its tokenizer, written as save_pretrained does. Attention is made uneven."""
+def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel") -> Path:
+    """A random model of the family and its tokenizer, written as save_pretrained does. Attention is made uneven.
+
+    auto: the bare encoder, or a class with a head, such as AutoModelForMaskedLM.
+    """
     import torch
     import transformers
 
     tokenizer = family.tokenizer()
     config = getattr(transformers, family.config)(vocab_size=len(tokenizer), **family.sizes)
     torch.manual_seed(seed)
-    model = transformers.AutoModel.from_config(config)
+    model = getattr(transformers, auto).from_config(config)
     for name, weight in model.named_parameters():
         if weight.dim() > 1:  # the library's own spread of 0.02 gives almost uniform attention: a weak test
             torch.nn.init.normal_(weight, std=0.35 if "embed" not in name else 1.0)

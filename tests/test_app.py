@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests import families
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -49,7 +51,9 @@ def wait_for_job(app: AppTest) -> AppTest:
     raise AssertionError("the job did not end")
 
 
-@pytest.mark.parametrize(("page", "title"), [("", "Surface patterns"), ("entropy", "Entropy")])
+@pytest.mark.parametrize(
+    ("page", "title"), [("", "Surface patterns"), ("sep_gradients", "[SEP] gradients"), ("entropy", "Entropy")]
+)
 def test_pages_open_on_stored_results(page: str, title: str) -> None:
     app = open_app(page)
     assert [element.value for element in app.title] == [title]
@@ -137,6 +141,27 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
     app.selectbox(key="model").set_value("demo").run()
     assert not app.error
     assert len(app.metric) == 4
+
+
+def test_gradients_say_what_this_run_shows() -> None:
+    app = open_app("sep_gradients", head="2-3")
+    assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked words right"]
+    assert "Attention to [SEP] is highest in layer" in words(app)
+    assert "Head 2-3" in words(app)
+    app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
+    assert "The map of heads: attention × gradient to [CLS]" in words(app).replace("*", "")
+
+
+@pytest.mark.parametrize(("auto", "said"), [("AutoModel", "no masked-word head"), ("AutoModelForMaskedLM", "")])
+def test_gradients_need_a_model_with_a_masked_word_head(auto: str, said: str, tmp_path: Path) -> None:
+    app = open_app("sep_gradients", model=str(families.save(families.FAMILIES["bert"], tmp_path / "model", auto=auto)))
+    app.text_area(key="paste").set_value("the cat sat .\nthe dog ran near the mill\n").run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert said in words(app)
+    assert len(app.metric) == (0 if said else 4)
+    assert len(app.error) == bool(said)
 
 
 def test_hostile_text_stays_text() -> None:

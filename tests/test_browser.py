@@ -62,14 +62,27 @@ def test_a_click_on_a_dot_of_the_figure_chooses_its_head(address: str, chromium:
     page.close()
 
 
+def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/sep_gradients")
+    lower = page.locator("[data-testid=stPlotlyChart]").nth(2).locator(".subplot.x2y2 .scatterlayer .points path")
+    lower.nth(10).scroll_into_view_if_needed()
+    box = lower.nth(10).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=2-')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-").first.is_visible()
+    assert page.problems == []
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
-    for path in ("", "entropy"):
+    for path, count in (("", 2), ("sep_gradients", 4), ("entropy", 2)):
         page = browser.open_page(chromium, f"{address}/{path}", scheme)
         width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
         assert width <= 1280
         charts = page.locator("[data-testid=stPlotlyChart]")
-        assert charts.count() == 2
+        assert charts.count() == count
         assert page.problems == []
         page.close()
 

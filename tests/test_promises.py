@@ -60,7 +60,7 @@ def test_importing_analyses_store_and_requests_imports_no_torch():
     assert not importing(names) & set(HEAVY)
 
 
-@pytest.mark.parametrize("analysis", ["surface_patterns", "entropy"])
+@pytest.mark.parametrize("analysis", ["surface_patterns", "entropy", "clustering"])
 def test_opening_a_stored_result_imports_neither_torch_nor_transformers(store, source, tiny, tmp_path, analysis):
     text = "the cat sat .\nthe dog slept .\n"
     (tmp_path / "given.txt").write_text(text)

@@ -23,12 +23,14 @@ class Analysis:
     """`result` names the Result class in the module; `corpus` is the kind of corpus that is read.
 
     shared: analyses of the same kind that are so cheap beside the forward pass that they are always done together.
+    masked_lm: the model is needed with the head that predicts masked words.
     """
 
     name: str
     result: str
     corpus: Kind
     shared: bool = False
+    masked_lm: bool = False
 
     @property
     def module(self) -> Any:
@@ -49,8 +51,11 @@ ANALYSES = {
     for analysis in (
         Analysis("surface_patterns", "SurfacePatterns", "text", shared=True),
         Analysis("entropy", "Entropy", "text", shared=True),
+        Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
         Analysis("dependency_heads", "DependencyHeads", "treebank"),
+        Analysis("coreference_heads", "CoreferenceHeads", "coreference"),
         Analysis("probes", "Probes", "treebank"),
+        Analysis("clustering", "Clustering", "text"),
     )
 }
 
@@ -59,5 +64,6 @@ def examples_class(kind: Kind) -> Any:
     """(source, tokens, settings) -> iterable of encoded examples with `left_out` and `counts()`."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
+    from bertviz_core.models.windows import Windows
 
-    return {"text": Segments, "treebank": Sentences}[kind]
+    return {"text": Segments, "treebank": Sentences, "coreference": Windows}[kind]

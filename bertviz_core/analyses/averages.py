@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.segments import Segments
 
 TOP = 5  # segments remembered for each head and quantity: where the value is highest
-Measure = Callable[["Batch", "LayerAttention"], "Tensor"]  # -> (batch, head, quantity), NaN where absent
+# (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
+Measure = Callable[["Batch", Any], "Tensor"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +98,9 @@ class SegmentAverages:
         layers, heads, _ = self.count.shape
         return type(self)(self.quantities, self.measure, layers, heads, self.device)
 
-    def update(self, batch: Batch, attention: LayerAttention) -> None:
-        values = self.measure(batch, attention)  # (batch, head, quantity)
-        self.add(attention.layer, values, batch.numbers)
+    def update(self, batch: Batch, layer: Any) -> None:
+        values = self.measure(batch, layer)  # (batch, head, quantity)
+        self.add(layer.layer, values, batch.numbers)
 
     def add(self, layer: int, values: Tensor, numbers: Tensor) -> None:
         """Take in values (batch, head, quantity) of one layer, of segments by their numbers (batch,) int64; NaN means

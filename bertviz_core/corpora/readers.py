@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bertviz_core.corpora.coreference import check_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
@@ -29,7 +30,7 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
 
 def check(kind: str, source: Source) -> None:
     """Read a source of this kind to its end, so that what nobody can read is refused before it is kept."""
-    {"text": check_text, "treebank": check_treebank}[kind](source)
+    {"text": check_text, "treebank": check_treebank, "coreference": check_coreference}[kind](source)
 
 
 def check_text(source: Source) -> None:

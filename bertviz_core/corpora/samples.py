@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 SAMPLES: dict[str, dict[str, str]] = {
     "text": {"encyclopedia": "encyclopedia.txt"},
     "treebank": {"treebank": "treebank.conllu"},
-    "coreference": {},
+    "coreference": {"coreference": "coreference.conll"},
 }
 
 

@@ -86,7 +86,8 @@ def compute(
     progress = progress or Progress()
     request.settings.check(request.checkpoint)
     progress.start("Loading the model")
-    model = model or _load(request, execution)
+    if model is None or (ANALYSES[request.analysis].masked_lm and model.masked_lm is None):
+        model = _load(request, execution)
     results = _pass(request, model, execution, progress)
     for name, result in results.items():
         if store:
@@ -97,7 +98,8 @@ def compute(
 def _load(request: Request, execution: Execution) -> AttentionModel:
     from bertviz_core.models.loading import load
 
-    return load(request.checkpoint, execution.device, request.settings.dtype)
+    head = ANALYSES[request.analysis].masked_lm
+    return load(request.checkpoint, execution.device, request.settings.dtype, masked_lm=head)
 
 
 def _pass(request: Request, model: AttentionModel, execution: Execution, progress: Progress) -> dict[str, Result]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, Self
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError
-from bertviz_core.models.attention import LayerAttention, forward
+from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
 
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.loading import AttentionModel
+
+Passing = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
 
 
 class Accumulator(Protocol):
@@ -21,8 +23,8 @@ class Accumulator(Protocol):
     def fresh(self) -> Self:
         """An empty accumulator of the same kind."""
 
-    def update(self, batch: Batch, attention: LayerAttention) -> None:
-        """Take in one layer of one batch; called for every layer, in order."""
+    def update(self, batch: Batch, layer: Any, /) -> None:
+        """Take in what the pass shows of one layer of one batch (LayerAttention, LayerGradient); once for each."""
 
     def merge(self, other: Self) -> None:
         """Take in what another accumulator has seen; associative, and in any order."""
@@ -34,20 +36,25 @@ def run(
     accumulators: Sequence[Accumulator],
     progress: Progress,
     batch_tokens: int | None = None,
+    passing: Passing | None = None,
 ) -> None:
-    """Feed every example to every accumulator in one forward pass each."""
+    """Feed every example to every accumulator in one pass each: forward, or what `passing` shows of the layers."""
     for group in buckets(examples, batch_tokens or model.batch_tokens):
-        _run_group(model, group, accumulators, progress)
+        _run_group(model, group, accumulators, progress, passing or forward)
 
 
 def _run_group(
-    model: AttentionModel, group: list[Encoded], accumulators: Sequence[Accumulator], progress: Progress
+    model: AttentionModel,
+    group: list[Encoded],
+    accumulators: Sequence[Accumulator],
+    progress: Progress,
+    passing: Passing,
 ) -> None:
     """One batch, or two halves of it where the device has no room; a failed try leaves no trace in the sums."""
     partial = [accumulator.fresh() for accumulator in accumulators]
     try:
         batch = collate(group, model.tokens, model.device)
-        forward(model, batch, lambda attention: _update(partial, batch, attention))
+        passing(model, batch, lambda layer: _update(partial, batch, layer))
     except RuntimeError as error:
         if not _out_of_memory(error):
             raise
@@ -60,16 +67,16 @@ def _run_group(
     if not partial and accumulators:
         _free(model)
         for half in (group[: len(group) // 2], group[len(group) // 2 :]):
-            _run_group(model, half, accumulators, progress)
+            _run_group(model, half, accumulators, progress, passing)
         return
     for accumulator, part in zip(accumulators, partial, strict=True):
         accumulator.merge(part)
     progress.advance(len(group))
 
 
-def _update(accumulators: Sequence[Accumulator], batch: Batch, attention: LayerAttention) -> None:
+def _update(accumulators: Sequence[Accumulator], batch: Batch, layer: Any) -> None:
     for accumulator in accumulators:
-        accumulator.update(batch, attention)
+        accumulator.update(batch, layer)
 
 
 def _out_of_memory(error: RuntimeError) -> bool:

@@ -39,6 +39,17 @@ NAMES = {
     "from_cls": "[CLS] alone",
     "max_weight": "largest weight of a row",
 }
+# What a head does (analyses.behaviours): colour, marker, letter on it, name.
+BEHAVIOURS = {
+    "next": (*COLOURS["next"], "", "next token"),
+    "previous": (*COLOURS["previous"], "", "previous token"),
+    "broad": (*COLOURS["entropy"], "", "broad attention"),
+    "to_cls": (COLOURS["to_cls"][0], "circle", "C", "[CLS]"),
+    "to_sep": (COLOURS["to_sep"][0], "circle", "S", "[SEP]"),
+    "to_punct": (*COLOURS["to_punct"], "", ". or ,"),
+    "other": ("#8c8c8c", "circle", "", "other"),
+    "linguistic": ("#000000", "x", "", "linguistic"),
+}
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
 RING = "#e03131"
@@ -56,6 +67,11 @@ class Series:
 
 def label(layer: int, head: int, base: int = 1) -> str:
     return Head(layer, head).label(base)
+
+
+def number(value: float) -> str:
+    """Three decimals; three significant digits where those would say little."""
+    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
 
 
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: Head | None, base: int = 1) -> None:
@@ -83,7 +99,7 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: H
             line={"color": colour, "width": 2},
             legendgroup=f"{row}-{one.key}",
             showlegend=False,
-            hovertemplate=f"layer %{{x}}: mean %{{y:.2f}}<extra>{name}</extra>",
+            hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{name}</extra>",
             row=row,
             col=1,
         )
@@ -110,7 +126,7 @@ def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, A
         "x": layer + 1 + shift,
         "y": values.reshape(-1),
         "customdata": np.stack([keys, labels, ranks.astype(str)], axis=1),
-        "hovertemplate": f"%{{customdata[1]}}: %{{y:.3f}} {name}; "
+        "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }
 
@@ -137,7 +153,7 @@ def head_map(
             x=dots["x"],
             y=y,
             mode="markers",
-            customdata=np.column_stack([dots["customdata"], [f"{v:.3f}" for v in values.reshape(-1)]]),
+            customdata=np.column_stack([dots["customdata"], [number(v) for v in values.reshape(-1)]]),
             hovertemplate=f"%{{customdata[1]}}: %{{customdata[3]}} {name}; "
             f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
             marker={

@@ -48,10 +48,10 @@ def observed_attention(
     observer: Observer | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Softmax attention in float32 whatever the model's dtype; shows (weights, logits) to the observer."""
+    """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits) to the observer."""
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     # Copied row by row first: the product itself would copy the transpose, element by element.
-    logits = (query @ key.contiguous().transpose(-1, -2)).float().mul_(scale)
+    logits = at_least_float32(query @ key.contiguous().transpose(-1, -2)).mul_(scale)
     if attention_mask is not None:
         logits.add_(attention_mask)
     weights = logits.softmax(-1)
@@ -68,6 +68,13 @@ def register() -> str:
     AttentionInterface.register(REGISTERED, observed_attention)
     AttentionMaskInterface.register(REGISTERED, eager_mask)
     return REGISTERED
+
+
+def at_least_float32(values: Tensor) -> Tensor:
+    """In float32, or in float64 where the values are that already."""
+    import torch
+
+    return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 class _AllSeen(Exception):
@@ -95,6 +102,6 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                observer(weights.float(), None)
+                observer(at_least_float32(weights), None)
     if seen != model.layers:
         raise RuntimeError(f"{seen} layers were seen in a model of {model.layers}: the capture did not run.")

@@ -57,6 +57,11 @@ class Checkpoint:
             return None
         return positions - (self.config.get("pad_token_id", 1) + 1 if self.config.get("model_type") in OFFSET else 0)
 
+    @property
+    def has_types(self) -> bool:
+        """Whether the model tells the tokens of A from those of B by their type."""
+        return int(self.config.get("type_vocab_size") or 0) > 1
+
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
         described = [path for pattern in ("*.json", "*.txt", "*.model") for path in sorted(self.folder.glob(pattern))]

@@ -23,6 +23,7 @@ class AttentionModel:
 
     observable: the family calls the registered attention function; otherwise maps come the ordinary way.
     causal: a token sees only itself and what stands before it.
+    masked_lm: the model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
     """
 
     checkpoint: Checkpoint
@@ -34,27 +35,40 @@ class AttentionModel:
     has_types: bool
     observable: bool = True
     causal: bool = False
+    masked_lm: Any = None
 
     @property
     def batch_tokens(self) -> int:
         return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
 
 
-def load(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails."""
+def load(
+    checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, masked_lm: bool = False
+) -> AttentionModel:
+    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails.
+
+    masked_lm: with the head that predicts masked words; raises ModelError where the checkpoint has none.
+    """
     import torch
-    from transformers import AutoModel
+    from transformers import AutoModel, AutoModelForMaskedLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     device = choose_device(device)
     tokens = load_tokens(checkpoint)
+    if masked_lm:
+        _check_family(checkpoint)
+    auto = AutoModelForMaskedLM if masked_lm else AutoModel
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
     try:
-        encoder, observable = _load_observable(AutoModel, checkpoint, options)
+        loaded, missing, observable = _load_observable(auto, checkpoint, options)
     except Exception as error:  # any of the many ways in which files can be wrong
         raise _cannot_load(checkpoint, error) from error
-    return prepare(encoder, tokens, checkpoint, device, observable=observable)
+    if not masked_lm:
+        return prepare(loaded, tokens, checkpoint, device, observable=observable)
+    if missing:
+        raise _no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
+    return prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, masked_lm=loaded)
 
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
@@ -70,10 +84,18 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
 
 def prepare(
-    encoder: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, observable: bool = True
+    encoder: Any,
+    tokens: Tokens,
+    checkpoint: Checkpoint,
+    device: str = "cpu",
+    *,
+    observable: bool = True,
+    masked_lm: Any = None,
 ) -> AttentionModel:
     """Wrap a loaded encoder, and try it on three words: that shows its layers, heads, and whether it is causal."""
-    encoder = encoder.eval().requires_grad_(False).to(device)
+    for module in (encoder, masked_lm):
+        if module is not None:
+            module.eval().requires_grad_(False).to(device)
     known, named = encoder.get_input_embeddings().num_embeddings, max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
         raise ModelError(
@@ -95,6 +117,7 @@ def prepare(
         )
     model.layers, model.heads = len(maps), maps[0].shape[1]
     model.causal = all(bool((m.triu(1) == 0).all()) for m in maps)
+    model.masked_lm = masked_lm
     return model
 
 
@@ -109,22 +132,44 @@ def choose_device(device: str) -> str:
     return device
 
 
-def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, bool]:
-    """The encoder with the registered attention function, or with eager maps where the family knows no such thing."""
+def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, set[str], bool]:
+    """What `_complete` gives, and whether the model uses the registered attention function (it has eager maps where
+    the family knows no such thing)."""
     try:
-        return _complete(auto, checkpoint, register(), options), True
+        return *_complete(auto, checkpoint, register(), options), True
     except ValueError:
-        return _complete(auto, checkpoint, "eager", options), False
+        return *_complete(auto, checkpoint, "eager", options), False
 
 
-def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> Any:
-    """The encoder; transformers would draw at random what the files lack, which only the unused pooler may be."""
-    encoder, info = auto.from_pretrained(
+def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> tuple[Any, set[str]]:
+    """The model, and the weights of its head that the files lack: transformers draws at random what is not there. Of
+    the encoder only the unused pooler may be lacking."""
+    model, info = auto.from_pretrained(
         checkpoint.folder, attn_implementation=attention, output_loading_info=True, **options
     )
-    if lacking := sorted(name for name in info["missing_keys"] if not name.startswith("pooler.")):
-        raise ModelError(f"{len(lacking)} weights are not in the files, {lacking[0]} first")
-    return encoder
+    lacking = {name for name in info["missing_keys"] if not name.startswith("pooler.")}
+    has_head = model.base_model is not model
+    head = {name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")}
+    if inside := sorted(lacking - head):
+        raise ModelError(f"{len(inside)} weights are not in the files, {inside[0]} first")
+    return model, head
+
+
+def _check_family(checkpoint: Checkpoint) -> None:
+    """Raises ModelError for a family in which transformers knows no masked-word head."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+    family = checkpoint.config.get("model_type")
+    if family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+        raise _no_head(checkpoint, f"models of the family {family!r} are not trained to predict masked words")
+
+
+def _no_head(checkpoint: Checkpoint, why: str) -> ModelError:
+    """transformers would draw such a head at random, and every gradient through it would mean nothing."""
+    return ModelError(
+        f"The model {checkpoint.name!r} has no masked-word head ({why}), so its loss has no gradients to show.",
+        hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
+    )
 
 
 def _try(model: AttentionModel) -> list[Any]:

@@ -24,8 +24,11 @@ class Entry:
 
 PAPER = (
     Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
+    Entry("sep_gradients", "[SEP] gradients", ":material/trending_down:", "Section 3.2, Figure 3"),
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
     Entry("dependency_heads", "Dependency heads", ":material/account_tree:", "Section 4.2, Table 1", "treebank"),
+    Entry("coreference_heads", "Coreference heads", ":material/link:", "Section 4.3, Table 2", "coreference"),
+    Entry("clustering", "Clustering", ":material/scatter_plot:", "Section 6, Figure 6"),
 )
 
 

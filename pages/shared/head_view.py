@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.averages import HeadAverages
-from bertviz_core.figures.style import NAMES
+from bertviz_core.figures.style import NAMES, number
 from bertviz_core.heads import all_heads
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
@@ -25,7 +27,7 @@ def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
     rows = [
         {
             "quantity": NAMES[name],
-            "value": f"{result[name][at]:.3f} ± {result.interval(name)[at]:.3f}",
+            "value": f"{number(result[name][at])} ± {number(result.interval(name)[at])}",
             "rank": f"{result.rank(name)[at]} of {result[name].size}",
         }
         for name in first
@@ -35,16 +37,16 @@ def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
 
 
 @st.fragment
-def examples(result: HeadAverages, selection: Selection, quantity: str) -> None:
+def examples(result: HeadAverages, selection: Selection, quantity: str, names: Mapping[str, str] = NAMES) -> None:
     """The segments in which the chosen head's value is highest."""
     st.subheader(f"Where head {selection.label} does it most")
     place = result.quantities.index(quantity)
     top = result.top[place, selection.head.layer, selection.head.head]
     values = result.top_values[place, selection.head.layer, selection.head.head]
-    st.caption(f"The {sum(top >= 0)} segments with the highest value of: {NAMES[quantity]}.")
-    for number, value in zip(top, values, strict=True):
-        if number >= 0:
-            text = result.texts[str(number)]
+    st.caption(f"The {sum(top >= 0)} segments with the highest value of: {plain(names[quantity])}.")
+    for segment, value in zip(top, values, strict=True):
+        if segment >= 0:
+            text = result.texts[str(segment)]
             tokens = plain(" ".join(text["tokens"]).replace(" ##", ""))
-            where = plain(f"segment {number + 1}, {text['where']}")
-            st.markdown(f"**{value:.3f}** {where}: :gray[{tokens}]")
+            where = plain(f"segment {segment + 1}, {text['where']}")
+            st.markdown(f"**{number(value)}** {where}: :gray[{tokens}]")

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -60,7 +61,8 @@ def _shared_keys(request: Request) -> list[str]:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    seconds = seconds_to_analyse(selection)
+    # A backward pass costs about two forward ones.
+    seconds = seconds_to_analyse(selection) * (3 if ANALYSES[request.analysis].masked_lm else 1)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
         "There is no stored result yet. The analysis runs this model once over the corpus, on this machine; "
@@ -91,13 +93,17 @@ def _clicked(key: str) -> None:
         st.session_state["head"] = points[0]["customdata"][0]
 
 
-def table(result: Result, columns: Sequence[str], selection: Selection, key: str) -> None:
-    """All heads, sortable; a click on a row chooses the head."""
-    frame = result.to_frame()[["label", "layer", "head", *columns]]
+def table(
+    result: Result, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None
+) -> None:
+    """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head."""
+    frame = (result.to_frame() if frame is None else frame)[["label", "layer", "head", *columns]].copy()
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in columns}
+    numbers = [name for name in columns if shown[name].dtype.kind == "f"]
+    digits = {name: "%.3f" if shown[name].max() >= 0.1 else "%.3g" for name in numbers}
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in numbers}
     labels = list(frame["label"])
     st.dataframe(
         shown,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -22,17 +23,36 @@ from pages.shared.selection import Selection, head_options, neighbour
 
 _run = threading.local()  # a script run is one thread; the selection lives no longer
 UPLOAD = "upload-"  # before a digest, in the address bar
-# kind of corpus -> what the uploader says, the endings it takes, what stands in the empty box
-UPLOADS = {
-    "text": (
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """How the reader is asked for a corpus of one kind."""
+
+    title: str
+    file: str
+    endings: list[str]
+    paste: str
+
+
+OWN = {
+    "text": Own(
+        "Your own text",
         "A text file (one paragraph a line, a blank line between documents), or the authors' JSON",
         ["txt", "json", "gz", "xz"],
         "One paragraph or sentence a line.",
     ),
-    "treebank": (
+    "treebank": Own(
+        "Your own treebank",
         "A treebank: CoNLL-U, CoNLL-X, or lines of the form `word head-label`",
         ["conllu", "conll", "conllx", "conll10", "txt", "gz", "xz"],
         "He 2-nsubj\nsat 0-root",
+    ),
+    "coreference": Own(
+        "Your own corpus",
+        "Documents with chains: CoNLL-2012, LitBank, 3 columns, CorefUD, jsonlines or GAP",
+        ["conll", "conllu", "jsonlines", "jsonl", "tsv", "txt", "v4_gold_conll", "v4_auto_conll", "gz", "xz"],
+        "One word a line, its chains in the last column.",
     ),
 }
 
@@ -97,22 +117,21 @@ def _model() -> Checkpoint:
 
 
 def _corpus(entry: Entry) -> Source:
-    mine: dict[str, str] = st.session_state.setdefault(f"uploads-{entry.corpus}", {})
+    mine = _uploads(entry.corpus)
     options = [*SAMPLES[entry.corpus], *mine]
-    _follow_link(mine, options)
     _return_to(entry.corpus, options)
+    _follow_link(entry.corpus, options)
     chosen = st.selectbox("Corpus", options, key="corpus", format_func=lambda option: mine.get(option, option))
     # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its digest.
     st.query_params["corpus"] = chosen
-    st.session_state[f"last-{entry.corpus}"] = chosen
-    with st.popover(f"Your own {entry.corpus}", icon=":material/upload:", width="stretch"):
+    st.session_state["corpora"][entry.corpus] = chosen
+    with st.popover(OWN[entry.corpus].title, icon=":material/upload:", width="stretch"):
         _add_corpus(entry.corpus)
         if chosen.startswith(UPLOAD):
             st.caption(
                 f"“{boxes.plain(mine[chosen])}” is kept on this server for {UPLOAD_DAYS} days, under its digest."
             )
-            arguments = (entry.corpus, chosen, options[0])
-            st.button("Delete it now", on_click=_delete, args=arguments, icon=":material/delete:")
+            st.button("Delete it now", on_click=_delete, args=(chosen, entry.corpus), icon=":material/delete:")
     if problem := st.session_state.pop("upload_problem", None):
         boxes.error(problem)
     if not chosen.startswith(UPLOAD):
@@ -120,43 +139,49 @@ def _corpus(entry: Entry) -> Source:
     return services.store().upload(chosen.removeprefix(UPLOAD))
 
 
-def _follow_link(mine: dict[str, str], options: list[str]) -> None:
+def _uploads(kind: str) -> dict[str, str]:
+    """This reader's uploads of one kind of corpus: option -> name."""
+    mine: dict[str, str] = st.session_state.setdefault(f"uploads-{kind}", {})
+    return mine
+
+
+def _return_to(kind: str, options: list[str]) -> None:
+    """Pages read different kinds of corpora: on coming back to a kind, the corpus last chosen for it."""
+    last = st.session_state.setdefault("corpora", {})
+    if st.session_state.get("corpus") not in (None, *options):
+        st.session_state["corpus"] = last.get(kind, options[0])
+
+
+def _follow_link(kind: str, options: list[str]) -> None:
     """On arrival, take the choice from the address; an upload that is not this reader's opens by its digest alone."""
     linked = st.query_params.get("corpus", "")
     if "corpus" in st.session_state:
         return
     if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
         options.append(linked)
-        mine[linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
+        _uploads(kind)[linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
     if linked in options:
         st.session_state["corpus"] = linked
 
 
-def _return_to(kind: str, options: list[str]) -> None:
-    """Coming from a page that reads another kind of corpus: take up what was last chosen of this kind."""
-    if st.session_state.get("corpus", options[0]) not in options:
-        last = st.session_state.get(f"last-{kind}")
-        st.session_state["corpus"] = last if last in options else options[0]
-
-
 def _add_corpus(kind: str) -> None:
-    told, types, example = UPLOADS[kind]
-    st.file_uploader(told, type=types, key="uploader", on_change=_take_upload, args=(kind,))
-    st.text_area("or paste it", key="paste", height=140, placeholder=example)
-    st.button("Use the pasted text", on_click=_keep_paste, args=(kind,), type="primary")
+    own = OWN[kind]
+    st.file_uploader(own.file, type=own.endings, key="uploader", on_change=_take_upload, args=(kind,))
+    st.text_area("or paste text", key="paste", height=140, placeholder=own.paste)
+    st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 
 def _take_upload(kind: str) -> None:
     held = st.session_state["uploader"]
     if held is not None:
-        _keep(kind, held.getvalue(), held.name)
+        _keep(held.getvalue(), held.name, kind)
 
 
-def _keep_paste(kind: str) -> None:
-    _keep(kind, st.session_state["paste"].encode(), "pasted text")
+def _take_paste(kind: str) -> None:
+    _keep(st.session_state["paste"].encode(), "pasted text", kind)
 
 
-def _keep(kind: str, data: bytes, name: str) -> None:
+def _keep(data: bytes, name: str, kind: str) -> None:
     """Read it once, so that a file nobody can read is refused at once; then keep it and choose it."""
     from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.source import from_bytes
@@ -169,14 +194,14 @@ def _keep(kind: str, data: bytes, name: str) -> None:
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem
         return
-    st.session_state[f"uploads-{kind}"][option] = name
+    _uploads(kind)[option] = name
     st.session_state["corpus"] = option
 
 
-def _delete(kind: str, option: str, instead: str) -> None:
+def _delete(option: str, kind: str) -> None:
     services.store().delete_upload(option.removeprefix(UPLOAD))
-    del st.session_state[f"uploads-{kind}"][option]
-    st.session_state["corpus"] = instead
+    del _uploads(kind)[option]
+    st.session_state["corpus"] = next(iter(SAMPLES[kind]))
 
 
 def _settings(checkpoint: Checkpoint) -> Settings:

@@ -1,0 +1,194 @@
+"""What the coreference analysis finds: right guesses by head, direction, candidates and group of items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, check_candidates
+from bertviz_core.analyses.coreference_groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
+from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.heads import Head
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bertviz_core.corpora.source import Source
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Choice:
+    """A head read in one direction (the index in DIRECTIONS)."""
+
+    direction: int
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferenceHeads(Result):
+    """Counts of right guesses, and the first documents with every head's guesses.
+
+    right: (direction, candidates, group, layer, head).   total: (group,) items.
+    systems: names of baselines and of uploaded predictions; system_right: (system, group).
+    single: items with exactly one word to choose from.
+    documents, items: as `coreference_shown` gives them; guess, weight: (direction, layer, head, item).
+    """
+
+    analysis: ClassVar[str] = "coreference_heads"
+
+    right: np.ndarray
+    total: np.ndarray
+    systems: list[str]
+    system_right: np.ndarray
+    single: int
+    documents: list[dict[str, Any]]
+    items: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def candidates(self) -> str:
+        """What the head may choose from: the head words of preceding mentions, or all other words."""
+        return self.provenance["options"].get("candidates", CANDIDATES[0])
+
+    def chosen(self, candidates: str) -> CoreferenceHeads:
+        """The same counts, read for one of CANDIDATES; raises SettingsError for another."""
+        options = self.provenance["options"] | {"candidates": check_candidates(candidates)}
+        return replace(self, provenance=self.provenance | {"options": options})
+
+    def with_predictions(self, predictions: Source, right: np.ndarray) -> CoreferenceHeads:
+        """One more system: another's chains, of which `right` (group,) items are right (`coreference_predictions`)."""
+        named = {"name": predictions.name, "digest": predictions.digest}
+        return replace(
+            self,
+            provenance=self.provenance | {"options": self.provenance["options"] | {"predictions": named}},
+            systems=[*self.systems, f"predictions: {predictions.name}"],
+            system_right=np.concatenate([self.system_right, right[None]]),
+        )
+
+    def n(self) -> np.ndarray:
+        """(type,) items of each of TYPE_ROWS."""
+        return by_type(self.total).sum(-1)
+
+    def accuracy(self) -> np.ndarray:
+        """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none, and
+        for the attention of earlier words to later ones in a causal model."""
+        return _share(self._typed().sum(-1), self.n()[:, None, None])
+
+    def best(self, kind: str = "all") -> Choice:
+        """The head and direction with the most right guesses on one type; the first of equals."""
+        return self._best_of(self._typed()[:, TYPE_ROWS.index(kind)].sum(-1))
+
+    def heldout(self, picked_on: str = "all") -> np.ndarray:
+        """(type,) accuracy of the head that is best on `picked_on` in the other half of the documents, both halves
+        pooled; NaN where a half has no item of that type."""
+        typed = self._typed()  # (direction, type, layer, head, fold)
+        if not by_type(self.total)[TYPE_ROWS.index(picked_on)].all():
+            return np.full(len(TYPE_ROWS), np.nan)
+        right = np.zeros(len(TYPE_ROWS))
+        for fold in range(FOLDS):
+            choice = self._best_of(typed[:, TYPE_ROWS.index(picked_on), :, :, 1 - fold])
+            right += typed[choice.direction, :, choice.head.layer, choice.head.head, fold]
+        return _share(right, self.n())
+
+    def systems_accuracy(self) -> np.ndarray:
+        """(system, type)."""
+        return _share(by_type(self.system_right).sum(-1), self.n())
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Table 2: the systems, the head that is best on all types, and the head that is best on each type."""
+        n = self.n()
+        for name, counts in zip(self.systems, by_type(self.system_right).sum(-1), strict=True):
+            for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
+                yield _row(name, kind, right, total, right / total if total else np.nan)
+        best = self.best()
+        typed = self._typed().sum(-1)
+        kinds = [(kind, best, "all") for kind in TYPE_ROWS]
+        kinds += [(kind, self.best(kind), kind) for kind in TYPE_ROWS[1:] if n[TYPE_ROWS.index(kind)]]
+        for kind, choice, picked_on in kinds:
+            if picked_on == "all" or choice != best:
+                row = TYPE_ROWS.index(kind)
+                right = typed[choice.direction, row, choice.head.layer, choice.head.head]
+                heldout = self.heldout(picked_on)[row]
+                name = f"head {choice.head.label()}"
+                yield _row(name, kind, right, n[row], heldout, DIRECTIONS[choice.direction])
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows()))
+
+    def heads_frame(self, direction: int) -> pd.DataFrame:
+        """A row for each head read in one direction, a column for each of TYPE_ROWS."""
+        return head_frame(dict(zip(TYPE_ROWS, self.accuracy()[direction], strict=True)))
+
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "accuracy": to_lists(self.accuracy()),
+            "directions": list(DIRECTIONS),
+            "types": list(TYPE_ROWS),
+            "n": to_lists(self.n()),
+            "single_candidate": self.single,
+        }
+
+    def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+        """(bin,) right guesses and items of a head, or of a system by name."""
+        return by_distance(self._counts(choice)), by_distance(self.total)
+
+    def by_gender(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+        """(gender,) right guesses and items: pronouns that tell a gender."""
+        return by_gender(self._counts(choice)), by_gender(self.total)
+
+    def guesses(self, document: int, choice: Choice) -> list[Guess]:
+        """A head's guesses among preceding mentions, for the items of `documents[document]`."""
+        mentions = self.documents[document]["mentions"]
+        found = []
+        for item in np.flatnonzero(self.items[:, 0] == document):
+            mention = int(self.items[item, 1])
+            at = (choice.direction, choice.head.layer, choice.head.head, item)
+            guessed = int(self.guess[at])
+            found.append(Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2]))
+        return found
+
+    def _counts(self, choice: Choice | str) -> np.ndarray:
+        if isinstance(choice, str):
+            return self.system_right[self.systems.index(choice)]
+        set_ = CANDIDATES.index(self.candidates)
+        return self.right[choice.direction, set_, :, choice.head.layer, choice.head.head]
+
+    def _typed(self) -> np.ndarray:
+        """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
+        counts = self.right[:, CANDIDATES.index(self.candidates)]
+        typed = np.moveaxis(by_type(np.moveaxis(counts, 1, -1)), 3, 1).astype(float)
+        if self.provenance["model"]["causal"]:
+            typed[1] = np.nan
+        return typed
+
+    def _best_of(self, right: np.ndarray) -> Choice:
+        """The largest of (direction, layer, head)."""
+        direction, layer, head = np.unravel_index(int(np.nanargmax(right)), right.shape)
+        return Choice(int(direction), Head(int(layer), int(head)))
+
+
+def _share(right: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """right / total, NaN where there is nothing to be right about."""
+    return right / np.where(total > 0, total, np.nan)
+
+
+def _row(system: str, kind: str, right: float, total: int, heldout: float, direction: str = "") -> dict[str, Any]:
+    low, high = wilson(np.array(right), np.array(total))
+    return {
+        "system": system,
+        "type": kind,
+        "n": int(total),
+        "accuracy": right / total if total else np.nan,
+        "low": float(low),
+        "high": float(high),
+        "heldout_accuracy": float(heldout),
+        "direction": direction,
+    }

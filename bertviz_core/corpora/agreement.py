@@ -1,0 +1,93 @@
+"""Number, gender and person of a mention, for the third sieve of the rule-based baseline (methods: coreference).
+
+Pronouns say all three; for other mentions (third person) a plural tag (NNS, NNPS), a plural ending or an "and" says
+plural, and the nouns and titles listed here say a gender. What nothing says is unknown and agrees with everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def word_list(text: str) -> frozenset[str]:
+    """Words set apart by spaces."""
+    return frozenset(text.split())
+
+
+SINGULAR_FIRST = frozenset(("i", "me", "my", "mine", "myself"))
+PLURAL_FIRST = frozenset(("we", "us", "our", "ours", "ourselves"))
+SECOND = frozenset(("you", "your", "yours", "yourself", "yourselves"))
+MASCULINE = frozenset(("he", "him", "his", "himself"))
+FEMININE = frozenset(("she", "her", "hers", "herself"))
+NEUTER = frozenset(("it", "its", "itself"))
+PLURAL_THIRD = frozenset(("they", "them", "their", "theirs", "themselves"))
+OTHER = frozenset(("this", "that", "these", "those", "who", "whom", "whose", "which", "one", "oneself"))
+PRONOUNS = SINGULAR_FIRST | PLURAL_FIRST | SECOND | MASCULINE | FEMININE | NEUTER | PLURAL_THIRD | OTHER
+
+MASCULINE_NOUNS = word_list(
+    "man men boy boys father son brother uncle husband nephew grandfather king prince duke lord sir mr mr. mister "
+    "gentleman gentlemen fellow lad waiter actor widower count baron monk priest"
+)
+FEMININE_NOUNS = word_list(
+    "woman women girl girls mother daughter sister aunt wife niece grandmother queen princess duchess lady ladies "
+    "madam mrs mrs. ms ms. miss waitress actress widow countess baroness nun"
+)
+PLURAL_NOUNS = word_list("men women children people police feet teeth mice geese")
+SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """number: "singular" or "plural"; gender: "masculine", "feminine" or "neuter"; "" where unknown. person: 1 to 3."""
+
+    number: str
+    gender: str
+    person: int
+
+    def agrees(self, other: Features) -> bool:
+        """Equal in all that both know."""
+        same_number = not self.number or not other.number or self.number == other.number
+        same_gender = not self.gender or not other.gender or self.gender == other.gender
+        return same_number and same_gender and self.person == other.person
+
+
+def features(words: Sequence[str], head: str, tag: str = "") -> Features:
+    """Of a mention with these words and this head word."""
+    head = head.lower()
+    if head in PRONOUNS:
+        return _of_pronoun(head)
+    lowered = {word.lower() for word in words}
+    return Features("plural" if _is_plural(head, tag, lowered) else "singular", _gender(head, lowered), 3)
+
+
+def _of_pronoun(head: str) -> Features:
+    person = 1 if head in SINGULAR_FIRST | PLURAL_FIRST else 2 if head in SECOND else 3
+    if head in SECOND or head in {"who", "whom", "whose", "which"}:
+        number = ""
+    else:
+        number = "plural" if head in PLURAL_FIRST | PLURAL_THIRD | {"these", "those"} else "singular"
+    return Features(number, pronoun_gender(head), person)
+
+
+def pronoun_gender(head: str) -> str:
+    """ "masculine", "feminine" or "neuter" for a third-person singular pronoun, "" for other words."""
+    lists = {"masculine": MASCULINE, "feminine": FEMININE, "neuter": NEUTER}
+    return next((gender for gender, words in lists.items() if head.lower() in words), "")
+
+
+def _is_plural(head: str, tag: str, words: set[str]) -> bool:
+    if tag in {"NNS", "NNPS"} or "and" in words or head in PLURAL_NOUNS:
+        return True
+    if tag in {"NN", "NNP"}:
+        return False
+    return head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3
+
+
+def _gender(head: str, words: set[str]) -> str:
+    """The head word decides where it can, else a title or noun anywhere in the mention."""
+    for known in ({head}, words):
+        masculine, feminine = not known.isdisjoint(MASCULINE_NOUNS), not known.isdisjoint(FEMININE_NOUNS)
+        if masculine != feminine:
+            return "masculine" if masculine else "feminine"
+    return ""

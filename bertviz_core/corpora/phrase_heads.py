@@ -1,0 +1,70 @@
+"""Heads of noun phrases in a bracketed parse, by Collins' rules (1999, appendix A).
+
+Of an NP's children the head is the last NN, NNP, NNPS, NNS, NX, NML or JJR; else the first NP; else the last $, ADJP or
+PRN; else the last CD; else the last JJ, JJS, RB or QP; else the last word. A possessive 's is no head here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
+NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
+LAST, FIRST = -1, 1
+RULES: tuple[tuple[frozenset[str], int], ...] = (
+    (frozenset(("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR")), LAST),
+    (frozenset(("NP", "WHNP")), FIRST),
+    (frozenset(("$", "ADJP", "PRN")), LAST),
+    (frozenset(("CD",)), LAST),
+    (frozenset(("JJ", "JJS", "RB", "QP")), LAST),
+)
+
+
+@dataclass(slots=True)
+class Phrase:
+    """`children` are phrases, or words by their index; a phrase spans words[start:end]."""
+
+    label: str
+    start: int
+    end: int = 0
+    children: list[Phrase | int] = field(default_factory=list)
+
+
+def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
+    """(start, end) -> the noun phrase that spans just these words, from one piece of brackets for each word.
+
+    Pieces that do not bracket a tree give the phrases that did close; words outside them have none.
+    """
+    found: dict[tuple[int, int], Phrase] = {}
+    unclosed: list[Phrase] = []
+    for word, piece in enumerate(parse):
+        for label, leaf, closes in MARK.findall(piece):
+            if label:
+                phrase = Phrase(label.split("-")[0], word)
+                if unclosed:
+                    unclosed[-1].children.append(phrase)
+                unclosed.append(phrase)
+            elif leaf and unclosed:
+                unclosed[-1].children.append(word)
+            elif closes and unclosed:
+                done = unclosed.pop()
+                done.end = word + 1
+                if done.label in NOUN_PHRASES:
+                    found[done.start, done.end] = done
+    return found
+
+
+def phrase_head(phrase: Phrase, tags: Sequence[str]) -> int:
+    """The index of the head word; of a phrase that is no noun phrase, its last word."""
+    children = [child for child in phrase.children if isinstance(child, Phrase) or tags[child] != "POS"]
+    for labels, order in RULES if phrase.label in NOUN_PHRASES else ():
+        for child in children[::order]:
+            if (child.label if isinstance(child, Phrase) else tags[child]) in labels:
+                return phrase_head(child, tags) if isinstance(child, Phrase) else child
+    words = [child for child in children if not isinstance(child, Phrase)]
+    if words:
+        return words[-1]
+    inner = [child for child in children if isinstance(child, Phrase)]
+    return phrase_head(inner[-1], tags) if inner else phrase.end - 1

@@ -1,0 +1,163 @@
+"""The masked-word loss of every segment, and its gradient in the attention of every layer (3.2; methods, section 3).
+
+The graph begins at the embeddings' output, for no parameter wants a gradient, and the backward pass ends at the first
+layer's maps. A map is read and let go as soon as the backward pass reaches its layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models.attention import at_least_float32
+from bertviz_core.models.masking import IGNORED
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.masking import Masking
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """What the model made of a batch. All (batch,).
+
+    loss: nats, the mean cross-entropy over a segment's selected tokens.   right, selected: counts of those tokens.
+    """
+
+    loss: Tensor
+    right: Tensor
+    selected: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGradient:
+    """One layer of one batch. weights, gradient: (batch, head, query, key) float32.
+
+    gradient: of each segment's own loss, with its sign, in that segment's softmaxed weights. Padding keys and padding
+        queries hold numbers that mean nothing and must be masked by whoever reads them.
+    """
+
+    layer: int
+    weights: Tensor
+    gradient: Tensor
+    predictions: Predictions
+
+
+def backward(
+    model: AttentionModel, batch: Batch, observe: Callable[[LayerGradient], None], *, masking: Masking
+) -> None:
+    """Mask a batch and run the model forward and back; `observe` sees every layer once, the last layer first.
+
+    What is derived is the sum over segments of each one's own mean loss, so that a segment's gradient does not depend
+    on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model shows.
+    """
+    import torch
+
+    seen: list[int] = []
+
+    def show(gradient: LayerGradient) -> None:
+        seen.append(gradient.layer)
+        observe(gradient)
+
+    with torch.enable_grad():
+        masked, labels = _mask(batch, masking)
+        logits, maps = _forward(model, masked, labels != IGNORED)
+        total, predictions = _predictions(logits, labels)
+        first = _watch(maps, predictions, show)
+        # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
+        torch.autograd.grad(total, first, allow_unused=True)
+    if len(seen) != model.layers:
+        raise ModelError(
+            f"The loss has a gradient in only {len(seen)} of the {model.layers} layers' attention maps, as this family"
+            " of models shows them.",
+            hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
+        )
+
+
+def _mask(batch: Batch, masking: Masking) -> tuple[Batch, Tensor]:
+    """The batch as the model is to see it, its classes still those of the original tokens; labels (batch, token)."""
+    import torch
+
+    ids = batch.ids.cpu().numpy().copy()
+    labels = np.full_like(ids, IGNORED)
+    for row, example in enumerate(batch.examples):
+        masked = masking.apply(example)
+        ids[row, : len(example)], labels[row, : len(example)] = masked.ids, masked.labels
+    device = batch.ids.device
+    return replace(batch, ids=torch.from_numpy(ids).to(device)), torch.from_numpy(labels).to(device)
+
+
+def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Tensor, list[Tensor]]:
+    """Logits (selected token, vocabulary) at the selected positions (batch, token), and every layer's maps."""
+    maps: list[Tensor] = []
+    with _graph(model, selected):
+        if model.observable:
+            output = model.masked_lm(**batch.inputs(model), observer=lambda weights, logits: maps.append(weights))
+        else:
+            output = model.masked_lm(**batch.inputs(model), output_attentions=True)
+            maps = list(output.attentions)
+    return at_least_float32(output.logits[0]), maps
+
+
+@contextmanager
+def _graph(model: AttentionModel, selected: Tensor) -> Iterator[None]:
+    """Begin the graph at the embeddings, and hand only the selected positions on to the (large) vocabulary layer."""
+
+    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
+        return embedded.requires_grad_()
+
+    def select(_module: Any, _inputs: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[selected][None]  # (1, selected token, width)
+        return output
+
+    handles = [
+        model.encoder.get_input_embeddings().register_forward_hook(begin),
+        model.encoder.register_forward_hook(select),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _predictions(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
+    """The sum of the segments' losses, in the graph; and what to report, out of it."""
+    from torch.nn.functional import cross_entropy
+
+    selected = labels != IGNORED
+    rows, targets = selected.nonzero()[:, 0], labels[selected]
+    losses = cross_entropy(logits, targets, reduction="none")
+    counts = selected.sum(1)
+    right = counts.new_zeros(len(counts)).index_add(0, rows, (logits.argmax(-1) == targets).long())
+    loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts
+    return loss.sum(), Predictions(loss.detach(), right, counts)
+
+
+def _watch(maps: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]) -> Tensor:
+    """Have every layer shown when its gradient comes by. Leaves the maps to the graph, but for the first: returned."""
+    first = maps[0]
+    while maps:
+        weights = maps.pop()
+        weights.register_hook(_hook(len(maps), [weights.detach()], predictions, observe))
+    return first
+
+
+def _hook(
+    layer: int, values: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]
+) -> Callable[[Tensor], None]:
+    """The graph owns the hook, so the hook holds the map's values alone (the map itself would be a cycle), and only
+    until they are shown."""
+
+    def hook(gradient: Tensor) -> None:
+        observe(LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions))
+
+    return hook

@@ -1,0 +1,71 @@
+"""Which tokens a masked-language-model loss asks for, and what the model sees in their place (methods, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from bertviz_core.errors import ModelError
+
+if TYPE_CHECKING:
+    from bertviz_core.models.encoding import Encoded
+    from bertviz_core.models.tokens import Tokens
+
+SELECTED, MASKED, RANDOM = 0.15, 0.8, 0.1  # of the ordinary tokens; of the selected ones (the rest stay)
+IGNORED = -100  # the label of a token that is not selected
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """One example as the model is to see it. Both (token,) int64.
+
+    ids: with the selected tokens replaced, or left.   labels: the original ids of those selected, else IGNORED.
+    """
+
+    ids: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """BERT's pre-training recipe, drawn anew for each example from (seed, its number): whatever the batch or order.
+
+    mask: the id of the mask token.   special: ids that are never selected.   ordinary: ids to draw random tokens from.
+    """
+
+    mask: int
+    special: np.ndarray
+    ordinary: np.ndarray
+    seed: int
+
+    @classmethod
+    def of(cls, tokens: Tokens, seed: int) -> Self:
+        """The masking for a tokenizer; raises ModelError where it has no mask token."""
+        if tokens.mask is None:
+            raise ModelError(
+                "The model's tokenizer has no mask token, so there is no masked word to predict.",
+                hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.",
+            )
+        vocabulary = np.array(sorted(tokens.tokenizer.get_vocab().values()), dtype=np.int64)
+        return cls(tokens.mask, tokens.special, np.setdiff1d(vocabulary, tokens.special), seed)
+
+    def candidates(self, ids: np.ndarray) -> np.ndarray:
+        """Positions of the tokens that are not special."""
+        return np.flatnonzero(~np.isin(ids, self.special))
+
+    def apply(self, example: Encoded) -> Masked:
+        """Select 15% of the tokens that are not special, at least one where there is any; 80% of those become the mask
+        token, 10% a random token that is not special, 10% stay."""
+        # A seed may be negative; numpy takes none that is.
+        draw = np.random.default_rng([self.seed % 2**64, example.number])
+        positions = self.candidates(example.ids)
+        count = min(len(positions), max(1, round(SELECTED * len(positions))))
+        selected = np.sort(draw.choice(positions, count, replace=False))
+        fate = draw.random(count)
+        random = draw.choice(self.ordinary, count)
+        shown = np.where(fate < MASKED, self.mask, np.where(fate < MASKED + RANDOM, random, example.ids[selected]))
+        ids, labels = example.ids.copy(), np.full_like(example.ids, IGNORED)
+        ids[selected], labels[selected] = shown, example.ids[selected]
+        return Masked(ids, labels)

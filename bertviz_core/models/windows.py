@@ -1,0 +1,159 @@
+"""Windows: documents with coreference as encoded examples, and what each window is asked (methods, 1 and 7).
+
+Mode "as in the paper": one window a document, whole sentences while they fit max_length; only a first sentence that
+is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows that overlap
+by half; an item is scored once, in the window that shows most text before it. A window that nothing is asked of is
+not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.corpora.coreference import read_coreference
+from bertviz_core.corpora.coreference_items import Item, Span, items_of
+from bertviz_core.corpora.documents import CoreferenceDocument
+from bertviz_core.corpora.head_words import head_words, how
+from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import InputError
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.settings import Settings
+
+COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window(Encoded):
+    """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word.
+
+    heads: the head word of each of the document's mentions, counted in the document.
+    items: what is scored here; the first of them is number `item_number` of the corpus.
+    """
+
+    document: CoreferenceDocument
+    heads: tuple[int, ...]
+    span: Span
+    items: tuple[Item, ...]
+    item_number: int
+
+
+@dataclass
+class Windows:
+    """The windows of a coreference corpus, made anew on every iteration; counts what it left out as it goes."""
+
+    source: Source
+    tokens: Tokens
+    settings: Settings
+    left_out: LeftOut = field(default_factory=LeftOut)
+    counted: dict[str, int] = field(default_factory=dict)
+    decided: set[str] = field(default_factory=set)  # what decided the head words
+
+    unit: ClassVar[str] = "windows"
+
+    def __post_init__(self) -> None:
+        self.corpus = read_coreference(self.source)
+
+    def __iter__(self) -> Iterator[Window]:
+        self.left_out, self.decided = LeftOut(), set()
+        self.counted = dict.fromkeys(COUNTED, 0)
+        yield from islice(self._all(), self.settings.limit)
+        if not self.counted["items"]:
+            raise InputError(
+                "No mention has an antecedent that could be guessed.",
+                where=self.source.name,
+                hint=f"Read as {self.corpus.format}: check that its last column, or `Entity=`, holds chains.",
+            )
+
+    def counts(self) -> dict[str, Any]:
+        """What the corpus holds, as far as the last iteration came: `items` are the mentions that are scored."""
+        return {"format": self.corpus.format, "head_words": " and ".join(sorted(self.decided)), **self.counted}
+
+    def _all(self) -> Iterator[Window]:
+        number = 0
+        for document in self.corpus.documents(self.left_out):
+            self._count(document)
+            for example in self._windows(document, number) if document.words else ():
+                self.counted["items"] += len(example.items)
+                number += 1
+                yield example
+
+    def _count(self, document: CoreferenceDocument) -> None:
+        self.decided.add(how(document))
+        self.counted["documents"] += 1
+        self.counted["sentences"] += len(document.sentences)
+        self.counted["words"] += len(document.words)
+        self.counted["mentions"] += len(document.mentions)
+        self.counted["chains"] += len({mention.cluster for mention in document.mentions})
+
+    def _windows(self, document: CoreferenceDocument, number: int) -> Iterator[Window]:
+        budget = self.settings.max_length - sum(map(len, self.tokens.single))
+        pieces = self._pieces(document, budget // 2)
+        ends = np.cumsum([len(piece) for piece in pieces])
+        if self.settings.paper:
+            spans = [(0, _whole_sentences(document.sentences, ends, budget))]
+            self._count_cut(document, spans[0][1])
+        else:
+            spans = _overlapping(ends, budget)
+        heads = head_words(document)
+        asked = items_of(document, heads, spans, self.left_out)
+        for span, items in zip(spans, asked, strict=True):
+            if items:
+                frame = self._frame(pieces[slice(*span)])
+                where = f"{document.name}, word {span[0] + 1}"
+                yield Window(
+                    number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
+                    item_number=self.counted["items"],
+                )  # fmt: skip
+                number += 1
+
+    def _pieces(self, document: CoreferenceDocument, most: int) -> list[list[int]]:
+        """Of every word; one that cleans to nothing becomes one [UNK], a monstrous one is cut."""
+        pieces = [self.tokens.pieces(word) for word in document.words]
+        if empty := sum(not piece for piece in pieces):
+            self.left_out.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+        self.counted["split_words"] += sum(len(piece) > 1 for piece in pieces)
+        if long := sum(len(piece) > most for piece in pieces):
+            self.left_out.add("a word longer than half a window (cut)", document.name, long)
+        return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
+
+    def _frame(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(ids, types, words) of `[CLS] words [SEP]`."""
+        before, after = self.tokens.single
+        ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
+        owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+        owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
+        return ids, np.zeros(len(ids), dtype=np.int64), owners
+
+    def _count_cut(self, document: CoreferenceDocument, kept: int) -> None:
+        length = self.settings.max_length
+        if words := len(document.words) - kept:
+            self.left_out.add(f"a word past the cut at {length} tokens", document.name, words)
+        if mentions := sum(mention.end > kept for mention in document.mentions):
+            self.left_out.add(f"a mention cut off at {length} tokens", document.name, mentions)
+
+
+def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:
+    """How many words the sentences hold that fit `budget` tokens; of a first one that does not fit, what does."""
+    fit = int(np.searchsorted(ends, budget, side="right"))
+    return max(start for start in (*starts, len(ends)) if start <= fit) or fit
+
+
+def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:
+    """Windows of at most `budget` tokens, each beginning half a window after the last.
+
+    `ends` counts the tokens up to the end of each word; no word is longer than half a window.
+    """
+    starts = np.concatenate([[0], ends[:-1]])
+    spans: list[Span] = []
+    first = 0
+    while not spans or spans[-1][1] < len(ends):
+        spans.append((first, int(np.searchsorted(ends, starts[first] + budget, side="right"))))
+        first = int(np.searchsorted(starts, starts[first] + budget // 2))
+    return spans

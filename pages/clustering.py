@@ -1,0 +1,114 @@
+"""Clustering: which heads attend alike, by Jensen-Shannon divergence (section 6; Figure 6)."""
+
+from dataclasses import asdict
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses.behaviours import QUANTITIES, Thresholds
+from bertviz_core.analyses.clustering import Clustering
+from bertviz_core.analyses.divergence import divergences
+from bertviz_core.figures.clustering import by_behaviour, by_layer, unit_of
+from bertviz_core.figures.divergence_matrix import matrix
+from bertviz_core.figures.style import BEHAVIOURS
+from bertviz_core.heads import all_heads
+from pages.shared import boxes, page, sidebar
+
+selection = sidebar.current()
+page.header("clustering", selection)
+request = selection.request("clustering")
+stored = page.result_or_stop(request, selection)
+head, base = selection.head, selection.base
+
+
+@st.cache_resource(max_entries=16, show_spinner="Drawing the picture")
+def pictured(key: str, root: bool, _result: Clustering) -> Clustering:
+    return _result.embedded(_result.mds_seed, root)
+
+
+with st.container(horizontal=True, vertical_alignment="center"):
+    root = st.toggle(
+        "Square roots", key="root", bind="query-params", help="Picture √JS, a metric, instead of JS as the paper does."
+    )
+    with st.popover("Thresholds of behaviours", icon=":material/tune:"):
+        st.caption("A head has a behaviour where its average is over the threshold; of several the last wins.")
+        limits = {
+            name: st.slider(
+                "entropy, nats" if name == "entropy" else f"attention: {BEHAVIOURS[name][-1]}",
+                0.0,
+                7.0 if name == "entropy" else 1.0,
+                default,
+                0.05,
+                key=f"over-{name}",
+            )
+            for name, default in asdict(Thresholds()).items()
+        }
+    named = {}
+    if "bert-base" in selection.checkpoint.name and st.toggle("Mark the paper's linguistic heads", key="marked"):
+        named = paper.LINGUISTIC_HEADS
+result = pictured(request.key(), root, stored).labelled(Thresholds(**limits), named)
+
+closeness, unit = result.closeness, unit_of(result)
+st.markdown(
+    f"**Two heads of one layer differ by {closeness.within:.3g} {unit} on average, two heads of different layers by "
+    f"{closeness.between:.3g}**: "
+    + (
+        f"heads of one layer are {1 - closeness.ratio:.0%} closer."
+        if closeness.ratio < 1
+        else "layers are no clusters."
+    )
+)
+distances = {other: result.nearest(other, 1)[0] for other in all_heads(*result.shape)}
+one = min(distances, key=lambda other: distances[other][1])
+other, least = distances[one]
+told = int((result.behaviours != "other").sum())
+page.metrics(
+    [
+        ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
+        ("Most alike", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
+        ("Stress of the picture", f"{result.stress:.2f}", "0 would be a true picture"),
+        ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "over the thresholds"),
+    ]
+)
+
+left, right = st.columns(2, gap="medium")
+with left:
+    st.markdown("**By behaviour**")
+    alt = "Heads in the plane, near where they attend alike, a marker for each behaviour"
+    page.chart(by_behaviour(result, head, base), "clustering-behaviour", alt)
+with right:
+    st.markdown("**By layer**")
+    alt = "The same points, darker in later layers"
+    page.chart(by_layer(result, head, base), "clustering-layer", alt)
+
+st.subheader(f"Head {selection.label}, and the heads most like it")
+near = [(head, 0.0), *result.nearest(head)]
+rows = [
+    {
+        "head": at.label(base),
+        f"divergence, {unit}": f"{value:.4g}",
+        "behaviour": BEHAVIOURS[result.behaviours[at.layer, at.head]][-1],
+    }
+    | {name.replace("_", " "): f"{result[name][at.layer, at.head]:.3f}" for name in QUANTITIES}
+    for at, value in near
+]
+st.dataframe(rows, hide_index=True, alt=f"Head {selection.label} and the heads of least divergence from it")
+
+st.subheader("All pairs, in the order of a dendrogram")
+st.caption("A square under the tree is a head in its behaviour's colour: a click chooses it.")
+alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
+page.chart(matrix(result, head, base), "clustering-matrix", alt)
+
+st.subheader("All heads")
+page.table(result, ["behaviour", "nearest", "x", "y", *QUANTITIES], selection, "clustering-table")
+page.downloads(result)
+page.about(
+    r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",
+    "Section 6, in nats, at most log 2 = 0.693. The mean over all tokens of JS between two heads' rows for that token, "
+    "exact; in the mode “as in the paper” the sum, of attention smoothed to 0.999 A + 0.001/N, as in the release. The "
+    "picture is two-dimensional metric MDS, the best of several seeded starts; its stress is Kruskal's stress-1. "
+    "The dendrogram joins by average linkage.",
+    divergences,
+)
+boxes.left_out(result.provenance)
+page.provenance(result)

@@ -1,0 +1,79 @@
+"""Coreference heads: which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
+
+import streamlit as st
+
+from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, answers
+from bertviz_core.analyses.coreference_groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_result import Choice
+from bertviz_core.figures.coreference_heads import by_distance, by_gender
+from bertviz_core.figures.style import head_map
+from pages.shared import boxes, coreference_view, page, sidebar
+
+selection = sidebar.current()
+page.header("coreference_heads", selection)
+request = selection.request("coreference_heads")
+result = page.result_or_stop(request, selection)
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    kind = st.segmented_control("Mentions", TYPE_ROWS, default="all", required=True, key="kind", bind="query-params")
+    candidates = st.segmented_control(
+        "Candidates",
+        CANDIDATES,
+        default=CANDIDATES[0],
+        required=True,
+        key="candidates",
+        bind="query-params",
+        help="`mentions`: the head words of preceding mentions. `words`: any other word, the strict form.",
+    )
+    result = result.chosen(candidates)
+    direction = st.segmented_control(
+        "Direction of attention",
+        DIRECTIONS,
+        default=DIRECTIONS[result.best().direction],
+        format_func=lambda name: name.replace("->", " → "),
+        required=True,
+        key="direction",
+    )
+result = coreference_view.with_uploaded_predictions(result, request)
+choice = Choice(DIRECTIONS.index(direction), selection.head)
+
+coreference_view.claim(result, selection)
+page.metrics(coreference_view.metrics(result, selection.base))
+
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    coreference_view.table_2(result, selection.base)
+    shown = [choice, *result.systems]
+    st.markdown("**Accuracy by distance**")
+    alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
+    page.chart(by_distance(result, shown, selection.base), "coreference-distance", alt, clickable=False)
+with right:
+    values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
+    st.markdown(
+        f"**The map of heads**: accuracy, {kind} mentions" if kind == "all" else f"**The map of heads**: {kind}s"
+    )
+    squares = head_map(values, f"of {kind} mentions", chosen=selection.head, base=selection.base)
+    page.chart(squares, "coreference-map", f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions")
+    coreference_view.numbers(result, choice, selection)
+
+if result.by_gender(choice)[1].any():
+    with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
+        alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
+        page.chart(by_gender(result, shown, selection.base), "coreference-gender", alt, clickable=False)
+
+coreference_view.documents(result, choice, selection)
+st.subheader("All heads")
+page.table(result, TYPE_ROWS, selection, "coreference-table", result.heads_frame(choice.direction))
+page.downloads(result)
+page.about(
+    r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{\text{head}(m),\text{head}(c)}"
+    r"\qquad \text{right where } \hat{a}(m) \text{ heads an antecedent of } m",
+    "Section 4.3. Attention between words: to a split word the sum over its pieces, from it the mean (mode as in the "
+    "paper: its first piece). A mention is scored if a mention of its chain precedes it; mentions with the very same "
+    "head word are neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to "
+    "128 tokens. A best head is picked on the mentions it is scored on; the held-out accuracy picks it on the other "
+    "half of the documents.",
+    answers,
+)
+boxes.left_out(result.provenance, "windows")
+page.provenance(result)

@@ -1,0 +1,84 @@
+"""[SEP] gradients: does attention to [SEP] matter to the model's predictions (section 3.2; Figure 3)?"""
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses.sep_gradients import measure
+from bertviz_core.figures.sep_gradients import NAMES, head_rows, no_op_figure, paper_figure, shares_figure
+from bertviz_core.figures.style import head_map
+from pages.shared import boxes, head_view, page, sidebar
+
+selection = sidebar.current()
+page.header("sep_gradients", selection)
+result = page.result_or_stop(selection.request("sep_gradients"), selection)
+
+segments = int(result.segments.max())
+entries = [
+    ("Masked-word loss", f"{result.loss:.2f} nats", f"{segments:,} segments"),
+    ("Masked words right", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
+]
+if "to_sep" in result.present:
+    attention, gradient, other = map(result.layer_means, ("attention_to_sep", "to_sep", "to_other"))
+    peak = attention.argmax()
+    layer, ratio = peak + selection.base, gradient[peak] / other[peak]
+    st.markdown(
+        f"**Attention to [SEP] is highest in layer {layer} ({attention[peak]:.1%}); there it matters {ratio:.2f} times "
+        "as much to the loss, weight for weight, as attention to other tokens.** "
+        "Much attention with a gradient near 0 is a no-op: "
+        f"the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
+    )
+    entries += [
+        (
+            f"Attention to [SEP], layer {layer}",
+            f"{attention[peak]:.1%}",
+            f"paper: {max(paper.LAYER_MEANS['to_sep']):.0%}",
+        ),
+        ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
+    ]
+page.metrics(entries)
+
+quantity = st.selectbox(
+    "Quantity of the map", result.present, format_func=NAMES.get, key="gradient", bind="query-params", width=320
+)
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    st.markdown("**Figure 3**: how much the loss would change with attention to each class of tokens")
+    alt = "Mean size of the gradient by layer on a log axis, a dot for each head, for four classes of target tokens"
+    page.chart(paper_figure(result, selection.head, selection.base), "gradient-figure", alt)
+with right:
+    st.markdown(f"**The map of heads**: {NAMES[quantity]}")
+    share = quantity.startswith("attention")
+    limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(result[quantity].max())), "nats")
+    squares = head_map(result[quantity], unit, chosen=selection.head, base=selection.base, limits=limits, unit=unit)
+    page.chart(squares, "gradient-map", f"Map of all heads, layer by head, coloured by {NAMES[quantity]}")
+
+if "to_sep" in result.present:
+    st.subheader("Is attention to [SEP] a no-op?")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        alt = "Attention to [SEP] by layer, and under it the gradient to [SEP] and to other tokens"
+        page.chart(no_op_figure(result, selection.head, selection.base), "no-op-figure", alt)
+    with right:
+        alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
+        page.chart(shares_figure(result, selection.base), "shares-figure", alt, clickable=False)
+
+st.markdown(f"**Head {selection.label}**: each value with its 95% interval over segments, and its rank")
+st.dataframe(head_rows(result, selection.head), hide_index=True, alt=f"Every value of head {selection.label}, by class")
+head_view.examples(result, selection, quantity, NAMES)
+st.subheader("All heads")
+page.table(result, result.present, selection, "gradient-table")
+page.downloads(result)
+page.about(
+    r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
+    r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
+    r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
+    "Section 3.2. L is the masked-word loss of one segment alone: 15% of its tokens that are not special are asked "
+    "for (80% of them become the mask token, 10% a random token, 10% stay), drawn from the seed and the segment's "
+    "number. A is the attention after the softmax. Classes c go by the original tokens; [CLS] is a class of its own, "
+    "and “other” is all the rest. A value for each segment that has the class, then the mean over those segments. "
+    "Attention × gradient says how much of the loss's first-order sensitivity flows through a class. The paper's own "
+    "code for this figure was never released, and it printed no numbers.",
+    measure,
+)
+boxes.left_out(result.provenance)
+page.provenance(result)

@@ -1,0 +1,174 @@
+"""Coreference in words, a table beside the paper's, and documents with a head's guesses drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from bertviz_core.analyses.intervals import wilson
+
+from bertviz_core import paper
+from bertviz_core.analyses.coreference_groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_predictions import score
+from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
+from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.engine.requests import Request
+from bertviz_core.errors import BertvizError
+from bertviz_core.figures.coreference_document import cut, draw, mention_text, passages
+from pages.shared import boxes
+from pages.shared.selection import Selection
+
+PAPER_HEAD = "head 5-4"
+FILTERS = ("all", "right", "wrong")
+AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
+INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an image does not inherit them
+
+
+def claim(result: CoreferenceHeads, selection: Selection) -> None:
+    """What this run shows, in a sentence with its numbers; and the way to the head it names."""
+    best, n, origin = result.best(), result.n()[0], result.provenance
+    row = next(row for row in result.rows() if row["system"] == f"head {best.head.label()}" and row["type"] == "all")
+    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {row['heldout_accuracy']:.1%}"
+    rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
+    st.markdown(
+        f"**Head {best.head.label(selection.base)} finds an antecedent of {row['accuracy']:.1%} of the mentions** "
+        f"{AMONG[result.candidates]} (n = {n:,}, {row['low']:.1%}–{row['high']:.1%}{held}); "
+        f"the rules find {rules:.1%}. {result.single:,} mentions have only one word to choose from. "
+        f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
+    )
+    if best.head != selection.head:
+        label = best.head.label()
+        st.button(
+            f"Look at head {best.head.label(selection.base)}",
+            icon=":material/visibility:",
+            on_click=lambda: st.session_state.update(head=label),
+        )
+
+
+def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
+    """(label, this run, paper) for the best head and the baselines."""
+    best = result.best()
+    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
+    entries = [(f"Best head: {best.head.label(base)}", f"{accuracy:.1%}", f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
+    for name, share in zip(result.systems[:3], result.systems_accuracy()[:, 0], strict=False):
+        entries.append((name.capitalize(), f"{share:.1%}", f"paper: {paper.TABLE_2[name][0]}%"))
+    return entries
+
+
+def table_2(result: CoreferenceHeads, base: int) -> None:
+    """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
+    best = result.best()
+    accuracy = result.accuracy()
+    label = f"best head, {best.head.label(base)}"
+    rows = [_table_row(label, accuracy[best.direction, :, best.head.layer, best.head.head], PAPER_HEAD)]
+    for name, shares in zip(result.systems, result.systems_accuracy(), strict=True):
+        rows.insert(-1, _table_row(name, shares, name))
+    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
+    each = [_at(accuracy, one, row) for row, one in enumerate(apart)]
+    rows.append(_table_row("best head for each type", np.array(each), ""))
+    st.markdown("**Table 2**: percent right; in brackets the paper's, on CoNLL-2012")
+    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in brackets")
+    named = [one.head.label(base) if one else "none" for one in apart]
+    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
+    st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
+
+
+def _table_row(name: str, shares: np.ndarray, theirs: str) -> dict[str, Any]:
+    there = paper.TABLE_2.get(theirs, ())
+    cells = ["–" if np.isnan(share) else f"{share:.1%}".removesuffix("%") for share in shares]
+    cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
+    return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
+
+
+def _at(accuracy: np.ndarray, choice: Choice | None, row: int) -> float:
+    return np.nan if choice is None else float(accuracy[choice.direction, row, choice.head.layer, choice.head.head])
+
+
+def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
+    """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
+    rows = []
+    for place, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
+        values = result.accuracy()[choice.direction, place]
+        share = values[choice.head.layer, choice.head.head]
+        if not np.isnan(share):
+            low, high = wilson(share * n, n)
+            rank = int((values > share).sum()) + 1
+            rows.append(
+                {
+                    "mentions": kind,
+                    "accuracy": f"{share:.1%} ({low:.1%}–{high:.1%})",
+                    "rank": f"{rank} of {values.size}",
+                }
+            )
+    st.markdown(f"**Head {selection.label}**")
+    st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
+
+
+def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> CoreferenceHeads:
+    """The result with another system's chains scored beside it, where the reader has given some."""
+    with st.popover("Compare another system", icon=":material/compare_arrows:"):
+        held = st.file_uploader("Its chains for the same documents, in any format that is read here", key="predictions")
+    if held is None:
+        return result
+    theirs = from_bytes(held.getvalue(), held.name)
+    try:
+        return result.with_predictions(theirs, _score(request.key(), theirs.digest, request, theirs))
+    except BertvizError as problem:
+        boxes.error(problem)
+        return result
+
+
+@st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
+def _score(key: str, digest: str, _request: Request, _theirs: Source) -> np.ndarray:
+    """Cached by the request's key and the file's digest; scoring reads both corpora anew."""
+    return score(_request, _theirs)
+
+
+@st.fragment
+def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
+    """Documents with mentions in the colour of their chain, and the chosen head's guesses among preceding mentions."""
+    st.subheader(f"What head {selection.label} guesses")
+    names = [f"{place + 1}. {document['name']}" for place, document in enumerate(result.documents)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Document", names, key="document", width=320)
+        wanted = st.segmented_control("Guesses", FILTERS, default="all", required=True, key="guesses")
+        least = st.slider("Only where weight is over", 0.0, 1.0, 0.0, 0.05, key="least", width=220)
+    place = names.index(name)
+    document = result.documents[place]
+    guesses = result.guesses(place, choice)
+    right = sum(guess.right for guess in guesses)
+    st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
+    for passage in _passages(document):
+        kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
+        part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
+        st.image(draw(part, shown, INK.get(st.context.theme.type or "light")), width="stretch")
+        _list(part, shown)
+
+
+def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
+    """The drawn guesses as a table: the weights, and the drawing for those who cannot see it."""
+    rows = [
+        {
+            "mention": mention_text(document, guess.mention),
+            "guess": mention_text(document, guess.guessed),
+            "weight": guess.weight,
+            "": "✓ right" if guess.right else "✗ wrong",
+        }
+        for guess in guesses
+    ]
+    with st.expander(f"In a table ({len(rows)})", icon=":material/table_rows:"):
+        formats = {"weight": st.column_config.NumberColumn(format="%.3f")}
+        st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
+
+
+def _passages(document: dict[str, Any]) -> list[tuple[int, int]]:
+    """The passage to draw: all of a short document, of a long one what the reader turns to."""
+    runs = passages(document)
+    if len(runs) == 1:
+        return runs
+    labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
+    chosen = st.select_slider("Passage", labels, key=f"passage-{document['number']}")
+    return [runs[labels.index(chosen)]]

@@ -1,0 +1,90 @@
+"""Which tokens are masked, and with what."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.masking import IGNORED, Masking
+from bertviz_core.models.tokens import Tokens
+from tests import families
+
+CLS, SEP, MASK = 2, 3, 4
+SPECIAL = np.arange(5)
+VOCABULARY = 1_000
+
+
+def masking(seed: int = 0) -> Masking:
+    return Masking(MASK, SPECIAL, np.arange(5, VOCABULARY), seed)
+
+
+def segment(words: int, number: int = 0) -> Encoded:
+    ids = np.concatenate([[CLS], np.random.default_rng(number).integers(5, VOCABULARY, words), [SEP]])
+    return Encoded(number, "", ids, np.zeros_like(ids))
+
+
+def test_fifteen_percent_of_the_ordinary_tokens_and_at_least_one() -> None:
+    counts = [(masking().apply(segment(words)).labels != IGNORED).sum() for words in (1, 3, 10, 14, 100, 126)]
+    assert counts == [1, 1, 2, 2, 15, 19]
+
+
+def test_a_segment_of_special_tokens_has_nothing_to_predict() -> None:
+    example = segment(0)
+    assert not len(masking().candidates(example.ids))
+    assert (masking().apply(example).labels == IGNORED).all()
+
+
+def test_labels_are_the_originals_and_nothing_else_changes() -> None:
+    example = segment(100)
+    before = example.ids.copy()
+    masked = masking().apply(example)
+    selected = masked.labels != IGNORED
+    assert (masked.labels[selected] == before[selected]).all()
+    assert (masked.ids[~selected] == before[~selected]).all()
+    assert not selected[[0, -1]].any()
+    assert (example.ids == before).all()
+
+
+def test_of_the_selected_tokens_80_percent_are_masked_10_random_10_kept() -> None:
+    fates = np.zeros(3)
+    randoms: list[int] = []
+    for number in range(500):
+        example = segment(100, number)
+        masked = masking().apply(example)
+        chosen = masked.labels != IGNORED
+        new, old = masked.ids[chosen], example.ids[chosen]
+        fates += [(new == MASK).sum(), ((new != MASK) & (new != old)).sum(), (new == old).sum()]
+        randoms += new[(new != MASK) & (new != old)].tolist()
+    assert np.allclose(fates / fates.sum(), [0.8, 0.1, 0.1], atol=4 * np.sqrt(0.16 / fates.sum()))
+    assert min(randoms) >= 5, "a random token is never special"
+    assert len(set(randoms)) > len(randoms) / 3, "random tokens are spread over the vocabulary"
+
+
+def test_every_position_is_as_likely_as_another() -> None:
+    hits = sum((masking().apply(segment(20, number)).labels != IGNORED).astype(int) for number in range(2_000))
+    assert np.allclose(hits[1:-1] / 2_000, 0.15, atol=0.04)
+
+
+def test_the_draw_depends_on_seed_and_number_alone() -> None:
+    one, again = masking(3).apply(segment(100, 7)), masking(3).apply(segment(100, 7))
+    assert (one.ids == again.ids).all()
+    assert (one.labels == again.labels).all()
+    same_words = Encoded(8, "", segment(100, 7).ids, segment(100, 7).types)
+    for other in (masking(4).apply(segment(100, 7)), masking(3).apply(same_words), masking(-3).apply(segment(100, 7))):
+        assert (one.labels != other.labels).any()
+
+
+def test_the_tokenizer_says_what_is_special() -> None:
+    made = Masking.of(Tokens(families.wordpiece()), 0)
+    assert made.mask == MASK
+    assert made.special.tolist() == [0, 1, 2, 3, 4]
+    assert made.ordinary.tolist() == list(range(5, len(families.wordpiece())))
+
+
+def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
+    tokenizer = families.wordpiece()
+    tokenizer.mask_token = None
+    with pytest.raises(ModelError, match="no mask token"):
+        Masking.of(Tokens(tokenizer), 0)

@@ -1,0 +1,159 @@
+"""A slow, literal oracle for coreference heads, written from the definitions with plain loops in float64.
+
+A document is a dict: "words", "sentences" (first words), "mentions" ((start, end), end not included, chain), "tags" and
+"governors" (lists or None), "pieces" (a list of ids for each word), "number".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+BREAKS = """
+    about above across after against along among around as at before behind below beneath beside between beyond by
+    despite down during except for from in inside into like near of off on onto out outside over past since through
+    throughout till to toward towards under until up upon via with within without that which who whom whose where
+    when ,
+"""
+PRONOUNS = """
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves this that these those who whom whose which one oneself
+"""
+TYPES = ("pronoun", "proper", "nominal")
+
+
+def head_word(document: dict, start: int, end: int) -> int:
+    if document["governors"]:
+        for word in range(start, end):
+            governor = document["governors"][word]
+            if governor < start or governor >= end:
+                return word
+    last = end - 1
+    for word in range(end - 1, start, -1):
+        if document["words"][word].lower() in BREAKS.split():
+            last = word - 1
+    while last > start:
+        text = document["words"][last]
+        if text in ("'s", "’s") or not any(letter.isalnum() for letter in text):
+            last -= 1
+        else:
+            break
+    return last
+
+
+def in_order(document: dict) -> list[tuple[int, int, int]]:
+    return sorted(document["mentions"], key=lambda mention: (mention[0], -mention[1]))
+
+
+def windows(document: dict, budget: int, paper: bool) -> list[tuple[int, int]]:
+    """(first word, one past the last) of each window of at most `budget` pieces."""
+    sizes = [len(piece) for piece in document["pieces"]]
+    if paper:
+        kept = 0
+        edges = [*document["sentences"][1:], len(sizes)]
+        for edge in edges:
+            if sum(sizes[:edge]) <= budget:
+                kept = edge
+        if kept == 0:
+            while sum(sizes[: kept + 1]) <= budget:
+                kept += 1
+        return [(0, kept)]
+    made = []
+    first = 0
+    while True:
+        end = first
+        while end < len(sizes) and sum(sizes[first : end + 1]) <= budget:
+            end += 1
+        made.append((first, end))
+        if end == len(sizes):
+            return made
+        begin = first
+        while sum(sizes[begin:first]) < budget // 2:
+            first += 1
+
+
+def items(document: dict, budget: int, paper: bool) -> list[dict]:
+    """Every scored mention: its window, head, candidates and antecedents (mentions as (head, chain, place))."""
+    spans = windows(document, budget, paper)
+    mentions = [m for m in in_order(document) if not paper or m[1] <= spans[0][1]]
+    heads = [head_word(document, start, end) for start, end, _ in mentions]
+    found = []
+    for place, (_, _, chain) in enumerate(mentions):
+        showing = [span for span in spans if span[0] <= heads[place] < span[1]]
+        window = max(showing, key=lambda span: heads[place] - span[0])
+        candidates = [
+            other for other in range(place) if heads[other] != heads[place] and window[0] <= heads[other] < window[1]
+        ]
+        antecedents = [other for other in candidates if mentions[other][2] == chain]
+        if antecedents:
+            found.append(
+                {
+                    "window": window,
+                    "head": heads[place],
+                    "candidate_heads": {heads[other] for other in candidates},
+                    "antecedent_heads": {heads[other] for other in antecedents},
+                    "type": mention_type(document, heads[place]),
+                }
+            )
+    return found
+
+
+def mention_type(document: dict, head: int) -> str:
+    if document["tags"]:
+        tag = document["tags"][head]
+        if tag in ("PRP", "PRP$", "PRON"):
+            return "pronoun"
+        return "proper" if tag in ("NNP", "NNPS", "PROPN") else "nominal"
+    word = document["words"][head]
+    if word.lower() in PRONOUNS.split():
+        return "pronoun"
+    return "proper" if word[0].isupper() and head not in document["sentences"] else "nominal"
+
+
+def word_attention(matrix: np.ndarray, owners: list[int], source: int, target: int, first_piece: bool) -> float:
+    """Mean over the source word's pieces (or its first) of the sum over the target word's pieces."""
+    rows = [token for token, word in enumerate(owners) if word == source]
+    if first_piece:
+        rows = rows[:1]
+    total = 0.0
+    for row in rows:
+        for column, word in enumerate(owners):
+            if word == target:
+                total += float(matrix[row, column])
+    return total / len(rows)
+
+
+def right_guesses(documents: list[dict], maps, budget: int, paper: bool) -> dict:
+    """(direction, candidates, type, fold, layer, head) -> right guesses, and (type, fold) -> items under "n".
+
+    maps(ids) gives (layer, head, query, key) for `[CLS] pieces [SEP]`, float64.
+    """
+    counts: dict = {}
+    for document in documents:
+        fold = document["number"] % 2
+        known: dict = {}
+        for item in items(document, budget, paper):
+            first, end = item["window"]
+            if (first, end) not in known:
+                ids = [i for piece in document["pieces"][first:end] for i in piece]
+                known[first, end] = maps(ids)
+            attention = known[first, end]
+            owners = [-1]
+            for word in range(first, end):
+                owners += [word] * len(document["pieces"][word])
+            owners.append(-1)
+            counts["n", item["type"], fold] = counts.get(("n", item["type"], fold), 0) + 1
+            others = [word for word in range(first, end) if word != item["head"]]
+            for name, allowed in (("mentions", sorted(item["candidate_heads"])), ("words", others)):
+                for layer in range(attention.shape[0]):
+                    for head in range(attention.shape[1]):
+                        matrix = attention[layer, head]
+                        for direction in (0, 1):
+                            best, guess = -1.0, None
+                            for word in allowed:
+                                pair = (item["head"], word) if direction == 0 else (word, item["head"])
+                                weight = word_attention(matrix, owners, *pair, paper)
+                                if weight > best:
+                                    best, guess = weight, word
+                            key = (direction, name, item["type"], fold, layer, head)
+                            counts[key] = counts.get(key, 0) + (guess in item["antecedent_heads"])
+    return counts

@@ -1,0 +1,59 @@
+"""Section 3 of the methods word for word: one segment, the library's eager maps, autograd over everything, loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def gradient(model: Any, ids: Sequence[int], types: Sequence[int] | None, labels: Sequence[int]) -> tuple[Any, ...]:
+    """(A, dL/dA with its sign, L, tokens right) of one segment: maps (layer, head, query, key) float64."""
+    import torch
+
+    model.requires_grad_(True).eval()
+    given = {"input_ids": torch.tensor([ids])}
+    if types is not None:
+        given["token_type_ids"] = torch.tensor([types])
+    output = model(**given, output_attentions=True)
+    for attention in output.attentions:
+        attention.retain_grad()
+    losses, right = [], 0
+    for position, label in enumerate(labels):
+        if label != -100:
+            losses.append(-output.logits[0, position].log_softmax(-1)[label])
+            right += int(output.logits[0, position].argmax() == label)
+    loss = sum(losses) / len(losses)
+    loss.backward()
+    maps = np.stack([attention[0].detach().numpy() for attention in output.attentions]).astype(np.float64)
+    slopes = np.stack([attention.grad[0].numpy() for attention in output.attentions]).astype(np.float64)
+    model.zero_grad()
+    return maps, slopes, loss.item(), right
+
+
+def token_classes(tokenizer: Any, ids: Sequence[int]) -> list[str]:
+    """The class of every token, by the original ids."""
+    names = {tokenizer.sep_token: "sep", tokenizer.cls_token: "cls", ".": "punct", ",": "punct"}
+    return [names.get(token.removeprefix("Ġ"), "other") for token in tokenizer.convert_ids_to_tokens(list(ids))]
+
+
+def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], name: str) -> dict[str, np.ndarray]:
+    """(layer, head) `to_`, `_times_attention` and `attention_to_` of one class in a segment; {} where it is absent."""
+    layers, heads, n, _ = maps.shape
+    columns = [j for j in range(n) if classes[j] == name]
+    if not columns:
+        return {}
+    quantities = (f"to_{name}", f"to_{name}_times_attention", f"attention_to_{name}")
+    made = {quantity: np.zeros((layers, heads)) for quantity in quantities}
+    for layer in range(layers):
+        for head in range(heads):
+            slope = product = share = 0.0
+            for i in range(n):
+                for j in columns:
+                    slope += abs(slopes[layer, head, i, j])
+                    product += maps[layer, head, i, j] * abs(slopes[layer, head, i, j])
+                    share += maps[layer, head, i, j]
+            for quantity, value in zip(quantities, (slope / len(columns), product, share), strict=True):
+                made[quantity][layer, head] = value / n
+    return made

@@ -1,0 +1,83 @@
+"""The coreference page without a browser: numbers, choices, documents, uploads, another system's predictions."""
+
+from __future__ import annotations
+
+from bertviz_core import paper
+from bertviz_core.corpora.samples import FOLDER
+from tests.bracketed import conll
+from tests.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401
+
+PAGE = "coreference_heads"
+
+
+def test_it_opens_on_the_sample_with_the_papers_numbers_beside():
+    app = open_app(PAGE)
+    assert not app.error and "demo on coreference" in words(app)
+    assert [metric.label for metric in app.metric][1:] == ["Nearest", "Head match", "Rule-based"]
+    assert app.metric[3].delta == f"paper: {paper.TABLE_2['rule-based'][0]}%"
+    assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)
+    table = app.dataframe[0].value
+    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 5
+    assert table.iloc[0]["all"].endswith("(27)")
+
+
+def test_the_best_head_is_one_click_away():
+    app = open_app(PAGE, head="1-1")
+    button = next(button for button in app.button if button.label.startswith("Look at head"))
+    label = button.label.removeprefix("Look at head ")
+    button.click().run()
+    assert app.selectbox(key="head").value == label and f"What head {label} guesses" in words(app)
+    assert not any(button.label.startswith("Look at head") for button in app.button)
+
+
+def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
+    app = open_app(PAGE)
+    before = float(app.metric[0].value.rstrip("%"))
+    app.segmented_control(key="candidates").set_value("words").run()
+    assert float(app.metric[0].value.rstrip("%")) < before and not app.error
+    assert "Analyse" not in " ".join(button.label for button in app.button)
+
+
+def test_right_and_wrong_guesses_are_told_apart():
+    app = open_app(PAGE, head="6-4")
+    listed = {}
+    for wanted in ("all", "right", "wrong"):
+        app.segmented_control(key="guesses").set_value(wanted).run()
+        frame = next(frame.value for frame in app.dataframe if "guess" in frame.value.columns)
+        listed[wanted] = list(frame[""])
+    assert set(listed["right"]) == {"✓ right"} and set(listed["wrong"]) == {"✗ wrong"}
+    assert len(listed["right"]) + len(listed["wrong"]) == len(listed["all"])
+    said = next(caption.value for caption in app.caption if "guesses right" in caption.value)
+    assert said.startswith(f"{len(listed['right'])} of {len(listed['all'])} ")
+
+
+def test_the_corpus_of_each_kind_of_page_is_remembered():
+    app = open_app(PAGE)
+    assert app.selectbox(key="corpus").value == "coreference"
+    app.switch_page("pages/entropy.py").run()
+    assert app.selectbox(key="corpus").value == "encyclopedia" and not app.exception
+    app.switch_page(f"pages/{PAGE}.py").run()
+    assert app.selectbox(key="corpus").value == "coreference" and not app.error
+
+
+def test_an_upload_is_analysed_and_one_that_is_broken_names_its_line():
+    app = open_app(PAGE)
+    text = conll("[1 Ann ] sang . / [1 She ] smiled .", "[1 The cat ] saw [2 the dog ] . / [1 It ] slept .")
+    app.file_uploader(key="uploader").set_value(("mine.conll", text.encode(), "text/plain")).run()
+    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert not app.error and "demo on mine.conll" in words(app) and "n = 2" in words(app)
+    broken = text.replace("(1|1)", "(1", 1)
+    app.file_uploader(key="uploader").set_value(("broken.conll", broken.encode(), "text/plain")).run()
+    assert "never closes" in unescaped(app.error[0].value) and "line 2" in unescaped(app.error[0].value)
+
+
+def test_predictions_are_scored_beside_the_heads():
+    app = open_app(PAGE)
+    gold = (FOLDER / "coreference.conllu").read_bytes()
+    app.file_uploader(key="predictions").set_value(("system.conllu", gold, "text/plain")).run()
+    table = app.dataframe[0].value
+    row = table[table[""] == "predictions: system.conllu"].iloc[0]
+    assert row["all"] == "100.0" and not app.error
+    app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
+    assert "do not fit document 1" in unescaped(app.error[0].value)
