@@ -87,8 +87,8 @@ def fit(
 ) -> Curve:
     """Adam over minibatches of sentences of one length; layers do not influence each other."""
     curve, rng = Curve(), np.random.default_rng(schedule.seed)
-    optimiser = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
     parts = _minibatches(states, [i for i in train.tolist() if states[i].shape[1] > 1])
+    optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
     progress.start("Training structural", schedule.epochs * len(parts), "steps")
     for _ in range(schedule.epochs):
         total = 0.0
@@ -98,6 +98,7 @@ def fit(
             loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
             loss.sum().backward()
             optimiser.step()
+            falling.step()
             total += float(loss.detach().mean()) * len(chosen)
             progress.advance(1)
         curve.add(total / max(1, sum(map(len, parts))), float("nan"))

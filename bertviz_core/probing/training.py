@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.probing.features import Features, Group
@@ -24,17 +25,23 @@ PAPER_RATE = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How Adam goes: `words` to learn from in a step, or one sentence a step in file order (`singly`, as the release).
+    """How Adam goes: `words` to learn from in a step at a rate that falls to 0, or one sentence a step in file order
+    at one rate (`singly`, as the release).
 
     patience: epochs without a better validation loss before it stops; the best epoch's parameters are kept.
     """
 
     epochs: int = 5
     rate: float = 0.005
-    words: int = 256
+    words: int = 128
     singly: bool = False
     patience: int = PATIENCE
     seed: int = 0
+
+    def optimiser(self, parameters: Iterable[nn.Parameter], steps: int) -> tuple[torch.optim.Adam, LambdaLR]:
+        """Adam, and what lowers its rate after each of `steps` steps."""
+        adam = torch.optim.Adam(parameters, lr=self.rate)
+        return adam, LambdaLR(adam, lambda step: 1.0 if self.singly else max(0.0, 1 - step / steps))
 
 
 @dataclass
@@ -143,15 +150,16 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
 def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str) -> Curve:
     """Epochs of minibatches in an order drawn from the seed; keeps the epoch with the lowest validation loss."""
     curve, best = Curve(), _Best(probe, schedule.patience)
-    optimiser = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
     rng = np.random.default_rng(schedule.seed)
     parts = train.singly() if schedule.singly else train.batches(schedule.words)
+    optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
     progress.start(f"Training {name}", schedule.epochs * len(parts), "steps")
     for _ in range(schedule.epochs):
         order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
         total = 0.0
         for place in order:
             total += _step(probe, optimiser, train.take(parts[place]), schedule.singly)
+            falling.step()
             progress.advance(1)
         curve.add(total / train.words, mean_loss(probe, validation))
         if best.seen(curve.validation_loss[-1]):
