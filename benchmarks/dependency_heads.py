@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import bertviz_core  # noqa: F401  (first: it sets what torch must find in the environment)
 
@@ -27,7 +27,6 @@ from bertviz_core.analyses.words import membership
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request, compute
-from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.loading import load_tokens
@@ -73,12 +72,12 @@ def release_scores(sentences: list[Any], maps: list[np.ndarray]) -> dict[tuple, 
 
 
 def our_scores(groups: Groups) -> Guesses:
-    """The product's accumulator over batches of maps."""
+    """The product's accumulator over batches of word-level maps, which lose their diagonals."""
     counts = Guesses(Rules({"as-is": VIEWS["as-is"]}), LAYERS, HEADS, "cpu")
     for batch, maps in groups:
         part = counts.fresh()
         for layer in range(LAYERS):
-            part.update(batch, LayerAttention(layer, maps[layer], None, False))
+            part.score(batch, layer, maps[layer])
         counts.merge(part)
     return counts
 
@@ -103,14 +102,6 @@ def apart(groups: Groups) -> tuple[list[EncodedSentence], list[np.ndarray]]:
             examples.append(example)
             maps.append(values[:, row, :, : len(example), : len(example)].numpy())
     return examples, maps  # type: ignore[return-value]
-
-
-def as_words(example: EncodedSentence) -> EncodedSentence:
-    """The sentence as if no word were split, so that scoring can be timed alone."""
-    size = len(example.sentence) + 2
-    words = np.array([-1, *range(size - 2), -1])
-    blank = np.full(size, 5, dtype=np.int64)
-    return EncodedSentence(example.number, example.where, blank, blank, words, sentence=example.sentence)
 
 
 def pieces_of(example: Encoded) -> list[list[int]]:
@@ -155,15 +146,29 @@ def same_maps(source: Source, count: int, turns: int) -> None:
                 member.maps(values[layer])
 
     compare("word-level maps", theirs, ours, turns)
-    unsplit = noise([as_words(example) for example in examples], tokens)
-    plain, plain_maps = apart(unsplit)
-    sentences = [example.sentence for example in plain]
-    counts, scores = our_scores(unsplit), release_scores(sentences, plain_maps)
-    for (view, relation), row in counts.names.items():
+    worded = [(batch, word_level(batch, values, special=False)) for batch, values in groups]
+    framed = [(batch, word_level(batch, values, special=True)) for batch, values in groups]
+    sentences = [example.sentence for example in examples]
+    their_maps = [
+        maps[:, row, :, : len(example.sentence) + 2, : len(example.sentence) + 2].numpy()
+        for batch, maps in framed
+        for row, example in enumerate(cast(tuple[EncodedSentence, ...], batch.examples))
+    ]
+    _agree(our_scores(worded), release_scores(sentences, their_maps))
+    compare("scoring all heads", lambda: release_scores(sentences, their_maps), lambda: our_scores(worded), turns)
+
+
+def word_level(batch: Batch, maps: torch.Tensor, special: bool) -> torch.Tensor:
+    """(layer, batch, head, word, word)"""
+    member = membership(batch.examples, "cpu", special=special)
+    return torch.stack([member.maps(layer) for layer in maps])
+
+
+def _agree(counts: Guesses, scores: dict[tuple, Counter]) -> None:
+    for (_, relation), row in counts.names.items():
         total = counts.correct[row].sum(0)  # (direction, layer, head)
         for (direction, layer, head), right in scores.items():
-            assert total[DIRECTIONS.index(direction), layer, head] == right[relation], (view, relation)
-    compare("scoring all heads", lambda: release_scores(sentences, plain_maps), lambda: our_scores(unsplit), turns)
+            assert total[DIRECTIONS.index(direction), layer, head] == right[relation], relation
 
 
 def end_to_end(source: Source) -> None:

@@ -157,11 +157,18 @@ def clustering(
 ) -> None:
     """How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6)."""
     from bertviz_core.analyses.behaviours import Thresholds
+    from bertviz_core.engine.linguistic import linguistic_heads
+    from bertviz_core.engine.requests import Request, find
 
     thresholds = Thresholds.read(threshold or [])
-    console.analyse(
-        "clustering", shown=lambda result: result.embedded(console.seed, root).labelled(thresholds, result.named)
-    )
+
+    def shown(result: Any) -> Any:
+        store = console.opened_store()
+        request = Request("clustering", console.checkpoint(), console.source(), console.settings())
+        named = linguistic_heads(request, store, lambda other: find(store, other))
+        return result.embedded(console.seed, root).labelled(thresholds, named)
+
+    console.analyse("clustering", shown=shown)
 
 
 @app.command("segments")

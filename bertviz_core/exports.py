@@ -93,6 +93,7 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "limit": settings["limit"],
         "seed": settings["seed"],
         "dtype": settings["dtype"],
+        **provenance["options"],
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],
     }

@@ -14,7 +14,14 @@ from pathlib import Path
 from tests import browser
 
 FOLDER = Path(__file__).parent
-PAGES = {"surface_patterns": "?head=1-3&quantity=the+previous+token", "entropy": "entropy?head=1-3"}
+PAGES = {
+    "surface_patterns": "surface_patterns?head=1-3",
+    "sep_gradients": "sep_gradients?head=1-3",
+    "entropy": "entropy?head=1-3",
+    "dependency_heads": "dependency_heads?head=1-5",
+    "coreference_heads": "coreference_heads?head=6-4",
+    "clustering": "clustering?head=1-3",
+}
 
 
 def main() -> None:

@@ -1,18 +1,16 @@
 """Clustering: which heads attend alike, by Jensen-Shannon divergence (section 6; Figure 6)."""
 
-from dataclasses import asdict
-
 import streamlit as st
 
-from bertviz_core import paper
-from bertviz_core.analyses.behaviours import QUANTITIES, Thresholds
+from bertviz_core.analyses.behaviours import QUANTITIES
 from bertviz_core.analyses.clustering import Clustering
 from bertviz_core.analyses.divergence import divergences
+from bertviz_core.engine.linguistic import linguistic_heads
+from bertviz_core.engine.requests import Request
 from bertviz_core.figures.clustering import by_behaviour, by_layer, unit_of
 from bertviz_core.figures.divergence_matrix import matrix
-from bertviz_core.figures.style import BEHAVIOURS
 from bertviz_core.heads import all_heads
-from pages.shared import boxes, page, sidebar
+from pages.shared import boxes, cluster_view, page, services, sidebar
 
 selection = sidebar.current()
 page.header("clustering", selection)
@@ -26,27 +24,18 @@ def pictured(key: str, root: bool, _result: Clustering) -> Clustering:
     return _result.embedded(_result.mds_seed, root)
 
 
+@st.cache_data(ttl=30, show_spinner=False)
+def found(key: str, _request: Request) -> dict[str, str]:
+    return linguistic_heads(_request, services.store(), services.find)
+
+
 with st.container(horizontal=True, vertical_alignment="center"):
     root = st.toggle(
         "Square roots", key="root", bind="query-params", help="Picture √JS, a metric, instead of JS as the paper does."
     )
-    with st.popover("Thresholds of behaviours", icon=":material/tune:"):
-        st.caption("A head has a behaviour where its average is over the threshold; of several the last wins.")
-        limits = {
-            name: st.slider(
-                "entropy, nats" if name == "entropy" else f"attention: {BEHAVIOURS[name][-1]}",
-                0.0,
-                7.0 if name == "entropy" else 1.0,
-                default,
-                0.05,
-                key=f"over-{name}",
-            )
-            for name, default in asdict(Thresholds()).items()
-        }
-    named = {}
-    if "bert-base" in selection.checkpoint.name and st.toggle("Mark the paper's linguistic heads", key="marked"):
-        named = paper.LINGUISTIC_HEADS
-result = pictured(request.key(), root, stored).labelled(Thresholds(**limits), named)
+    limits = cluster_view.thresholds()
+    named = cluster_view.papers_heads(selection) or found(request.key(), request)
+result = pictured(request.key(), root, stored).labelled(limits, named)
 
 closeness, unit = result.closeness, unit_of(result)
 st.markdown(
@@ -58,16 +47,16 @@ st.markdown(
         else "layers are no clusters."
     )
 )
-distances = {other: result.nearest(other, 1)[0] for other in all_heads(*result.shape)}
-one = min(distances, key=lambda other: distances[other][1])
-other, least = distances[one]
+nearest = {one: result.nearest(one, 1)[0] for one in all_heads(*result.shape)}
+one = min(nearest, key=lambda each: nearest[each][1])
+other, least = nearest[one]
 told = int((result.behaviours != "other").sum())
 page.metrics(
     [
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
         ("Most alike", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
         ("Stress of the picture", f"{result.stress:.2f}", "0 would be a true picture"),
-        ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "over the thresholds"),
+        ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "the others are grey dots"),
     ]
 )
 
@@ -78,21 +67,11 @@ with left:
     page.chart(by_behaviour(result, head, base), "clustering-behaviour", alt)
 with right:
     st.markdown("**By layer**")
-    alt = "The same points, darker in later layers"
-    page.chart(by_layer(result, head, base), "clustering-layer", alt)
+    page.chart(by_layer(result, head, base), "clustering-layer", "The same points, darker in later layers")
+if named:
+    st.caption("Crosses: heads of this model that a stored analysis of dependencies or coreference found best.")
 
-st.subheader(f"Head {selection.label}, and the heads most like it")
-near = [(head, 0.0), *result.nearest(head)]
-rows = [
-    {
-        "head": at.label(base),
-        f"divergence, {unit}": f"{value:.4g}",
-        "behaviour": BEHAVIOURS[result.behaviours[at.layer, at.head]][-1],
-    }
-    | {name.replace("_", " "): f"{result[name][at.layer, at.head]:.3f}" for name in QUANTITIES}
-    for at, value in near
-]
-st.dataframe(rows, hide_index=True, alt=f"Head {selection.label} and the heads of least divergence from it")
+cluster_view.neighbours(result, selection)
 
 st.subheader("All pairs, in the order of a dendrogram")
 st.caption("A square under the tree is a head in its behaviour's colour: a click chooses it.")

@@ -80,6 +80,28 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
     assert app.metric[0].value != corrected.metric[0].value
 
 
+def test_settings_of_the_address_are_those_of_the_result() -> None:
+    app = open_app(limit="3", max_length="32")
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert "3 segments" in words(app)
+    assert app.number_input(key="max_length").value == 32
+
+
+def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bertviz_core.models import checkpoint
+
+    fetched: list[str] = []
+    monkeypatch.setattr(checkpoint, "_hub_size", lambda name, revision: 440_000_000)
+    monkeypatch.setattr(checkpoint, "download", lambda name, revision: fetched.append(name))
+    app = open_app(model="someone/some-model")
+    assert [element.value for element in app.title] == ["One download first"]
+    assert "440 MB" in words(app)
+    assert fetched == []
+    next(b for b in app.button if b.label == "Download 440 MB").click().run()
+    assert fetched == ["someone/some-model"]
+
+
 def test_threshold_lists_heads_without_a_new_analysis() -> None:
     app = open_app()
     assert "1-3" in next(m.value for m in app.markdown if "put more than 50%" in m.value)

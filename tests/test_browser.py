@@ -100,3 +100,18 @@ def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: An
     options = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "line.csv")]
     subprocess.run([*command, *options], check=True, cwd=browser.ROOT)
     assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
+
+
+def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = browser.open_page(chromium, address)
+    figure = page.locator("[data-testid=stPlotlyChart]").nth(1)
+    figure.hover()
+    with page.expect_download() as download:
+        figure.locator(".modebar-btn").first.click()
+    download.value.save_as(tmp_path / "figure.svg")
+    saved = (tmp_path / "figure.svg").read_text()
+    assert saved.startswith("<svg")
+    assert "after Clark et al. 2019" in saved
+    page.close()

@@ -72,6 +72,17 @@ def test_an_upload_is_analysed_and_one_that_is_broken_names_its_line():
     assert "never closes" in unescaped(app.error[0].value) and "line 2" in unescaped(app.error[0].value)
 
 
+def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
+    app = open_app(PAGE)
+    text = conll("[1 The cook ] slept because [1 he ] was tired .", "[1 A nurse ] ran because [1 she ] was late .")
+    app.file_uploader(key="uploader").set_value(("one.conll", text.encode(), "text/plain")).run()
+    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert app.metric[0].value == "100.0%" and "only one word to choose from" in app.info[0].value
+    app.segmented_control(key="candidates").set_value("words").run()
+    assert not app.info and not app.error
+
+
 def test_predictions_are_scored_beside_the_heads():
     app = open_app(PAGE)
     gold = (FOLDER / "coreference.conllu").read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def test_options_change_what_is_shown(tmp_path):
     merged = command(tmp_path / "b.json", "dependency-heads", "treebank", "--min-count", "8", "--merge-subtypes")
     assert not any(":" in relation for relation in merged["arrays"]["relations"])
     assert merged["table"][0]["n"] == wide["table"][0]["n"]
+
+
+def test_the_csv_says_in_every_row_which_view_it_is_of(tmp_path):
+    given = ["dependency-heads", "treebank", "--view", "function-heads", "--quiet", "--out", str(tmp_path / "x.csv")]
+    assert CliRunner().invoke(cli.app, given, catch_exceptions=False).exit_code == 0
+    with (tmp_path / "x.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert rows[0]["relation"] == "all" and {row["view"] for row in rows} == {"function-heads"}
 
 
 def test_mode_as_in_the_paper_has_the_releases_offsets_and_no_heldout_column(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, check_candidates
 from bertviz_core.analyses.coreference_groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
 from bertviz_core.analyses.coreference_shown import Guess
-from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.proportions import share, wilson
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 
@@ -78,7 +78,7 @@ class CoreferenceHeads(Result):
     def accuracy(self) -> np.ndarray:
         """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none, and
         for the attention of earlier words to later ones in a causal model."""
-        return _share(self._typed().sum(-1), self.n()[:, None, None])
+        return share(self._typed().sum(-1), self.n()[:, None, None])
 
     def best(self, kind: str = "all") -> Choice:
         """The head and direction with the most right guesses on one type; the first of equals."""
@@ -94,11 +94,11 @@ class CoreferenceHeads(Result):
         for fold in range(FOLDS):
             choice = self._best_of(typed[:, TYPE_ROWS.index(picked_on), :, :, 1 - fold])
             right += typed[choice.direction, :, choice.head.layer, choice.head.head, fold]
-        return _share(right, self.n())
+        return share(right, self.n())
 
     def systems_accuracy(self) -> np.ndarray:
         """(system, type)."""
-        return _share(by_type(self.system_right).sum(-1), self.n())
+        return share(by_type(self.system_right).sum(-1), self.n())
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type."""
@@ -173,11 +173,6 @@ class CoreferenceHeads(Result):
         """The largest of (direction, layer, head)."""
         direction, layer, head = np.unravel_index(int(np.nanargmax(right)), right.shape)
         return Choice(int(direction), Head(int(layer), int(head)))
-
-
-def _share(right: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """right / total, NaN where there is nothing to be right about."""
-    return right / np.where(total > 0, total, np.nan)
 
 
 def _row(system: str, kind: str, right: float, total: int, heldout: float, direction: str = "") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -78,7 +78,7 @@ def shown_documents(windows: Windows) -> tuple[list[dict[str, Any]], np.ndarray]
     """
     documents: list[dict[str, Any]] = []
     items: list[tuple[int, int]] = []
-    for window in windows:
+    for window in replace(windows):  # a copy: what the caller's has counted stays
         if len(items) >= KEPT:
             break
         if not documents or documents[-1]["number"] != window.document.number:

@@ -56,12 +56,10 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A batch's trees under every view.   last: (batch, 1) the last word.
-    allowed: (batch, 1, word, word), pairs of two different words."""
+    """A batch's trees under every view.   last: (batch, 1) the last word."""
 
     words: Membership
     last: Tensor
-    allowed: Tensor
     trees: tuple[Trees, ...]
 
     def scored(self, trees: Trees, guess: Tensor) -> Tensor:
@@ -114,14 +112,19 @@ class Guesses:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
+        gold, _ = self._opened(batch)
+        self.score(batch, attention.layer, gold.words.maps(attention.weights))
+
+    def score(self, batch: Batch, layer: int, maps: Tensor) -> None:
+        """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
         gold, pages = self._opened(batch)
-        weight, guess = best_words(gold, attention.weights)
+        weight, guess = best_words(maps, gold.last)
         for trees in gold.trees:
             right = gold.scored(trees, guess)  # (real word, direction, head)
-            self._add(gold, trees, self.correct[:, :, :, attention.layer], right)
+            self._add(gold, trees, self.correct[:, :, :, layer], right)
         if pages.rows:
-            pages.guess[:, :, attention.layer] = guess[pages.rows].cpu().numpy()
-            pages.weight[:, :, attention.layer] = (weight[pages.rows] * 255).round().clamp(min=0).cpu().numpy()
+            pages.guess[:, :, layer] = guess[pages.rows].cpu().numpy()
+            pages.weight[:, :, layer] = (weight[pages.rows] * 255).round().clamp(min=0).cpu().numpy()
 
     def merge(self, other: Self) -> None:
         import torch
@@ -153,11 +156,7 @@ class Guesses:
         words = membership(examples, self.device, first_piece=self.rules.first_piece)
         size = words.mask.shape[1]
         last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
-        others = ~torch.eye(size, dtype=torch.bool, device=self.device)
-        allowed = words.mask[:, :, None] & words.mask[:, None, :] & others
-        return Gold(
-            words, last, allowed[:, None], tuple(self._trees(view, examples, size) for view in self.rules.views)
-        )
+        return Gold(words, last, tuple(self._trees(view, examples, size) for view in self.rules.views))
 
     def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:
         import torch
@@ -221,13 +220,17 @@ class Guesses:
         return pages
 
 
-def best_words(gold: Gold, weights: Tensor) -> tuple[Tensor, Tensor]:
+def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
     """(weight, guess), each (batch, direction, head, word): the most attended other word, in both directions.
 
-    Ties go to the first word. In a sentence of one word the guess is that word, which no tree says.
+    maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so that
+    it never wins a tie.   last: (batch, 1).   Ties go to the first word. In a sentence of one word the guess is that
+    word, which no tree says.
     """
     import torch
 
-    maps = torch.where(gold.allowed, gold.words.maps(weights), -1.0)  # (batch, head, word, word)
+    maps.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
     row, column = maps.max(-1), maps.max(-2)
-    return torch.stack([row.values, column.values], 1), torch.stack([row.indices, column.indices], 1)
+    weight = torch.stack([row.values, column.values], 1)
+    guess = torch.stack([row.indices, column.indices], 1)
+    return weight, guess.minimum(last[:, :, None, None])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import conllu
@@ -12,8 +13,17 @@ from bertviz_core.corpora.trees import BrokenSentence, Sentence, check_tree
 
 Line = tuple[int, str]  # its number in the file, its text
 COLUMNS = len(DEFAULT_FIELDS)
+FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
 UNIVERSAL_TAGS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
+# https://universaldependencies.org/u/dep/; most of these names are Stanford's too.
+UNIVERSAL_RELATIONS = frozenset(
+    (  # noqa: SIM905
+        "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl "
+        "fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
+        "xcomp"
+    ).split()
 )
 # Of the columns only id and head need more than their text.
 PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
@@ -29,7 +39,24 @@ def is_universal(block: list[Line]) -> bool:
     rows = [text.split("\t") for _, text in block if is_row(text)]
     comments = any(re.match(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b", text) for _, text in block)
     ranges = any(not row[0].isdigit() for row in rows)
-    return comments or ranges or all(row[3] in UNIVERSAL_TAGS for row in rows)
+    return comments or ranges or all(row[UPOS] in UNIVERSAL_TAGS for row in rows)
+
+
+def swapped(block: list[Line]) -> str:
+    """What speaks for swapped columns in these lines, "" for nothing: no relation where relations should stand, but
+    in another column; parts of speech where words should stand."""
+    columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
+    known = [_share((cell.split(":")[0] for cell in column), UNIVERSAL_RELATIONS) for column in columns]
+    if known[DEPREL] < 0.1 and max(known) > 0.5:
+        return f"the relations stand in column {known.index(max(known)) + 1}, not in column {DEPREL + 1} (DEPREL)"
+    if _share(columns[FORM], UNIVERSAL_TAGS) > 0.5 > _share(columns[UPOS], UNIVERSAL_TAGS):
+        return f"parts of speech stand in column {FORM + 1} (FORM)"
+    return ""
+
+
+def _share(cells: Iterable[str], known: frozenset[str]) -> float:
+    held = [cell in known for cell in cells]
+    return sum(held) / len(held)
 
 
 def read_universal(number: int, block: list[Line]) -> Sentence | None:
@@ -88,5 +115,5 @@ def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> N
     relation = row["deprel"]
     if not relation.strip() or relation == "_":
         raise BrokenSentence("a word without a relation", line, "DEPREL is _")
-    if relation.isdigit() or (universal and relation in UNIVERSAL_TAGS):
+    if relation[0].isdigit() or "=" in relation or (universal and relation in UNIVERSAL_TAGS):
         raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))

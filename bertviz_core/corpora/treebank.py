@@ -102,6 +102,13 @@ def _recognise(source: Source) -> str:
     if not lines:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
     if any(conll.is_row(text) for _, text in lines):
+        if problem := conll.swapped(lines):
+            first = next(number for number, text in lines if conll.is_row(text))
+            raise InputError(
+                f"Columns are swapped: {problem}.",
+                where=f"{source.name}, line {first}",
+                hint="Put the ten columns into the order of the format.",
+            )
         return CONLLU if conll.is_universal(lines) else CONLLX
     if PLAIN.fullmatch(lines[0][1].strip()):
         return AUTHORS

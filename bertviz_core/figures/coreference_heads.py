@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.coreference_choices import DIRECTIONS
 from bertviz_core.analyses.coreference_groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
-from bertviz_core.analyses.intervals import wilson
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.style import head_map, map_axes, square_size
 from bertviz_core.heads import Head
 
@@ -72,7 +73,8 @@ def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int
 
 
 def _name(one: Choice | str, base: int) -> str:
-    return one if isinstance(one, str) else f"head {one.head.label(base)}"
+    """A system's name may be a file's: it must not be read as markup."""
+    return escape(one) if isinstance(one, str) else f"head {one.head.label(base)}"
 
 
 def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:

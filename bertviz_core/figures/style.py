@@ -53,7 +53,7 @@ BEHAVIOURS = {
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
 RING = "#e03131"
-COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0, "yanchor": "bottom"}
+COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,15 @@ def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
         place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
         figure.update_layout({f"legend{row + 1 if row else ''}": place})
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
+
+
+def signed(figure: go.Figure, origin: str) -> go.Figure:
+    """Say at the foot of a figure what it was made from: the picture that someone saves takes it along."""
+    place = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
+    font = {"size": 9, "color": "#8c8c8c", "weight": "normal"}
+    figure.update_layout(title={"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **place})
+    room, height = 16, figure.layout.height or 450
+    return figure.update_layout(height=height + room, margin={"b": (figure.layout.margin.b or 45) + room})
 
 
 def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None:

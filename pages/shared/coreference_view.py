@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from bertviz_core.analyses.intervals import wilson
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_predictions import score
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
 from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
@@ -39,6 +39,12 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
         f"the rules find {rules:.1%}. {result.single:,} mentions have only one word to choose from. "
         f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
+    if result.candidates == "mentions" and 2 * result.single > n:
+        st.info(
+            "Most mentions have only one word to choose from, so that no head can be wrong about them: the file marks "
+            "few mentions (as WinoBias does). Choose the candidates “words”.",
+            icon=":material/info:",
+        )
     if best.head != selection.head:
         label = best.head.label()
         st.button(

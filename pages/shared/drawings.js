@@ -8,6 +8,11 @@ export default function ({ data, parentElement }) {
       caption.textContent = title;
       const frame = document.createElement("div");
       frame.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
+      const link = document.createElement("a");
+      link.textContent = "SVG";
+      link.download = "sentence.svg";
+      link.href = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+      caption.append(" ", link);
       item.append(caption, frame);
       return item;
     }),

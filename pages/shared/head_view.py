@@ -27,7 +27,7 @@ def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
     rows = [
         {
             "quantity": NAMES[name],
-            "value": f"{number(result[name][at])} ± {number(result.interval(name)[at])}",
+            "value": f"{number(result[name][at])} ± {result.interval(name)[at]:.1g}",
             "rank": f"{result.rank(name)[at]} of {result[name].size}",
         }
         for name in first

@@ -14,6 +14,7 @@ from bertviz_core import exports
 from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
+from bertviz_core.figures import style
 from pages.shared import boxes, catalogue, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
@@ -26,6 +27,9 @@ def header(name: str, selection: Selection) -> None:
     right.caption(entry.section, text_alignment="right")
     mode = "as in the paper" if selection.settings.paper else "corrected"
     st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
+    model, corpus = selection.checkpoint, selection.source
+    made_from = f"{model.name} ({model.fingerprint()[:8]}), {corpus.name} ({corpus.digest[:8]}), {mode}"
+    st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
 
 
 def result_or_stop(request: Request, selection: Selection) -> Any:
@@ -83,6 +87,7 @@ def chart(figure: go.Figure, key: str, alt: str, *, clickable: bool = True) -> N
     """A figure whose clicks choose a head; the camera above it saves SVG."""
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
+    style.signed(figure, st.session_state.get("origin", ""))
     st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
 
 

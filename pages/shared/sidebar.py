@@ -16,7 +16,7 @@ from bertviz_core.engine.store import UPLOAD_DAYS
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
-from bertviz_core.settings import MODES, Settings
+from bertviz_core.settings import DTYPES, MODES, Mode, Settings
 from pages.shared import boxes, catalogue, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
@@ -214,8 +214,20 @@ def _settings(checkpoint: Checkpoint) -> Settings:
         bind="query-params",
         help="`paper` makes the release's own choices: token types all zero, smoothed entropies.",
     )
+    with st.popover("More settings", icon=":material/tune:", width="stretch"):
+        return _more_settings(checkpoint, mode or MODES[0])
+
+
+def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
+    """What is seldom changed; every change is another result, kept beside the others."""
     most = checkpoint.max_length or 512
-    return Settings(max_length=min(128, most), mode=mode or MODES[0])
+    length = st.number_input("Most tokens of one input", 8, most, min(128, most), key="max_length", bind="query-params")
+    limit = st.number_input("Only the first so many inputs (0: all)", 0, key="limit", bind="query-params")
+    seed = st.number_input("Seed of random choices", 0, key="seed", bind="query-params")
+    dtype = st.selectbox(
+        "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: up to 0.006 nats off."
+    )
+    return Settings(int(length), int(limit) or None, int(seed), mode, dtype)
 
 
 def _head(checkpoint: Checkpoint) -> tuple[Head, int]:

@@ -7,19 +7,12 @@ from collections import Counter
 import pytest
 
 from bertviz_core import paper
-from bertviz_core.corpora.conll import UNIVERSAL_TAGS
+from bertviz_core.corpora.conll import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS
 from bertviz_core.corpora.function_heads import function_heads
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.treebank import CONLLU, Treebank
 from bertviz_core.corpora.trees import Sentence
-
-# The universal relations, https://universaldependencies.org/u/dep/
-RELATIONS = frozenset(
-    {"acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop", "csubj"}
-    | {"dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark", "nmod"}
-    | {"nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "reparandum", "root", "vocative", "xcomp"}
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +34,7 @@ def test_there_are_enough_sentences_of_varied_length(sentences):
 def test_every_relation_is_universal_and_the_root_is_called_root(sentences):
     for sentence in sentences:
         for governor, relation in zip(sentence.governors, sentence.relations, strict=True):
-            assert relation.split(":")[0] in RELATIONS, sentence.where
+            assert relation.split(":")[0] in UNIVERSAL_RELATIONS, sentence.where
             assert (governor == 0) == (relation == "root"), sentence.where
 
 

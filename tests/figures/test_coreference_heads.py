@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,6 +49,11 @@ def test_distance_and_gender_show_shares_with_their_counts(result):
         np.testing.assert_array_equal(trace.customdata[:, 0], total)
         assert [line.name for line in figure.data] == ["head 6-4", "nearest"]
         assert (np.array(trace.error_y.array) >= 0).all() and (np.array(trace.error_y.arrayminus) >= 0).all()
+
+
+def test_a_systems_name_is_no_markup(result):
+    named = replace(result, systems=["<a href='x'>", *result.systems[1:]])
+    assert by_distance(named, ["<a href='x'>"]).data[0].name == "&lt;a href=&#x27;x&#x27;&gt;"
 
 
 def test_a_stored_result_is_drawn_without_torch():
