@@ -61,7 +61,7 @@ def _layout(words: Sequence[str]) -> tuple[list[float], float]:
 
 
 def _levels(arcs: Sequence[Arc]) -> list[int]:
-    """How high each arc must go to pass over the arcs inside it."""
+    """How high each arc must go to pass over the arcs inside it; arrows from the root come from above all."""
     spans = [(min(arc.word, arc.governor), max(arc.word, arc.governor)) for arc in arcs]
     levels = [0] * len(arcs)
     for place in sorted(range(len(arcs)), key=lambda p: spans[p][1] - spans[p][0]):
@@ -74,14 +74,15 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
             if other != place and levels[other] and spans[other][0] < end and spans[other][1] > start
         ]
         levels[place] = 1 + max(inside, default=0)
-    return levels
+    top = 1 + max(levels, default=0)
+    return [top if arc.governor < 0 else level for arc, level in zip(arcs, levels, strict=True)]
 
 
 def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int) -> str:
     """One arrow, up (sign -1) or down (sign 1) from the line at `base`, its label and its hover text."""
     colour = "currentColor" if arc.right is None else RIGHT if arc.right else WRONG
     to = middles[arc.word]
-    peak = base + sign * STEP * max(level, 1)
+    peak = base + sign * STEP * level
     if arc.governor < 0:
         path, middle = f"M{to:.1f},{peak:.1f} L{to:.1f},{base:.1f}", to
     else:

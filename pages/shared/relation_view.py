@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads import DependencyHeads
+from bertviz_core.analyses.dependency_heads import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.dependency_heads import Example, example_svg, examples
@@ -121,7 +121,9 @@ def _take(result: DependencyHeads, place: int) -> None:
 @st.fragment
 def sentences(result: DependencyHeads, selection: Selection, relation: str, direction: int) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
-    st.subheader(f"Head {selection.label} in sentences with {plain(relation)}")
+    st.subheader(
+        f"Head {selection.label} in sentences" + ("" if relation in (ALL, UAS) else f" with {plain(relation)}")
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = st.segmented_control("Guesses", ("all", "right", "wrong"), default="all", required=True, key="which")
         order = st.selectbox("Order", [*ORDERS], key="order", width=200)

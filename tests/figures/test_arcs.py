@@ -43,7 +43,7 @@ def test_right_is_solid_and_wrong_is_dashed():
 
 def test_an_arc_over_another_goes_higher_and_everything_stays_inside():
     svg = drawn([Arc(0, 3, "outer"), Arc(1, 2, "inner"), Arc(3, -1, "root")], [Arc(1, 0, "x", right=True)])
-    outer, inner, _, below = (float(group.find(f"{SVG}text").get("y")) for group in groups(svg))
-    assert 0 < outer < inner < below < float(svg.get("height"))
+    outer, inner, root, below = (float(group.find(f"{SVG}text").get("y")) for group in groups(svg))
+    assert 0 < root < outer < inner < below < float(svg.get("height"))
     xs = [float(text.get("x")) for text in svg.findall(f"{SVG}text")]
     assert xs == sorted(xs) and xs[-1] < float(svg.get("width"))
