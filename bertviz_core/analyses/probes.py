@@ -87,6 +87,9 @@ class Probes(Result):
     distances: (distance,) governor - word, cut at both ends, 0 for ROOT; distance_n, distance_right likewise.
     attention: (2, layer, head) attention only's weights, governor -> dependent first.   root: (4, layer, head), those
     on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].   layers: (layer,) UUAS by layer, embeddings first.
+    words, vectors: the most frequent words, and their vectors (word, dimension).   pair_weights: (2, 2, layer, head,
+    dimension) of attention and words: read with the governor's vector, then the dependent's; for attention governor ->
+    dependent, then back.   pair_bias: (2, layer, head).
     curves: probe -> train_loss, validation_loss (nats a word) and seconds after each epoch or iteration.
     about: parts, word vectors, control task, best offset, best layer.
     sentences: the first ones of the test part, with every probe's guesses (the structural probe's edges).
@@ -109,6 +112,10 @@ class Probes(Result):
     attention: np.ndarray
     root: np.ndarray
     layers: np.ndarray
+    words: list[str]
+    vectors: np.ndarray
+    pair_weights: np.ndarray
+    pair_bias: np.ndarray
     curves: dict[str, Any]
     about: dict[str, Any]
     sentences: list[dict[str, Any]]
@@ -116,6 +123,21 @@ class Probes(Result):
     def of(self, probe: str) -> float:
         """A probe's score; NaN where it was not asked for."""
         return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
+
+    def of_pair(self, governor: str, dependent: str) -> np.ndarray:
+        """(2, layer, head) the weights that attention and words gives this pair: governor -> dependent, then back.
+
+        Raises KeyError for a word whose vector is not kept.
+        """
+        places = [self._place(word) for word in (governor, dependent)]
+        pair = self.vectors[places].astype(np.float32)
+        return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias
+
+    def _place(self, word: str) -> int:
+        for form in (word, word.lower()):
+            if form in self.words:
+                return self.words.index(form)
+        raise KeyError(word)
 
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")
@@ -161,6 +183,7 @@ def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Pro
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
+    heads = (study.model.layers, study.model.heads)
     intervals = np.array([outcome.interval(gold, seed) for outcome in outcomes]).reshape(-1, 2)
 
     def counts(of: np.ndarray, right: bool) -> np.ndarray:
@@ -186,6 +209,10 @@ def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Pro
         attention=study.attention,
         root=study.root,
         layers=study.layers,
+        words=study.pairs.names,
+        vectors=study.pairs.vectors,
+        pair_weights=study.pairs.weights.reshape(len(study.pairs.weights), 2, *heads, study.pairs.vectors.shape[1]),
+        pair_bias=study.pairs.bias.reshape(-1, *heads),
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=study.about,
         sentences=[_kept(study, i) for i in gold.indices[:EXAMPLES].tolist()],

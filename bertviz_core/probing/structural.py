@@ -90,6 +90,7 @@ def fit(
     parts = _minibatches(states, [i for i in train.tolist() if states[i].shape[1] > 1])
     optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
     progress.start("Training structural", schedule.epochs * len(parts), "steps")
+    progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
         total = 0.0
         for place in rng.permutation(len(parts)):

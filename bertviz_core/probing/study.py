@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 RATES = {"attention-only": 0.01, "attention-and-words": 0.005, "distances-and-words": 0.002, "structural": 0.002}
 RANDOM = "random-"
+WORDS = 2000  # whose vectors are kept with the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,16 @@ class Fitted:
     guesses: dict[int, np.ndarray]
     curve: Curve
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What attention and words makes of a pair of words: the arrays of analyses.probes.Probes, heads in one axis."""
+
+    names: list[str]
+    vectors: np.ndarray
+    weights: np.ndarray
+    bias: np.ndarray
 
 
 @dataclass
@@ -63,6 +75,7 @@ class Study:
         heads = (self.model.layers, self.model.heads)
         self.choices = Choices(heads[0] * heads[1], self.settings.paper, self.plan.misaligned_root)
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
+        self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
     def run(self, examples: Sentences, progress: Progress, batch_tokens: int | None) -> None:
         """Do it all; a cancel anywhere leaves nothing behind."""
@@ -130,6 +143,8 @@ class Study:
             self._add(name, [fitted])
             if name == "attention-only":
                 self._look_into(features, fitted)
+            else:
+                self._keep_pairs(fitted.probe)
         drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
         for seed in range(self.plan.seeds if drawn else 0):
             fresh = redrawn(self.model, self.settings.seed + seed)
@@ -195,6 +210,16 @@ class Study:
         found = [control.guesses[i] == targets[i] for i in self.parts.test.tolist()]
         accuracy = float(np.concatenate(found)[self.gold.counted].mean())
         self.about["control"] = {"accuracy": accuracy, "selectivity": self.outcomes[-1].score - accuracy}
+
+    def _keep_pairs(self, probe: Any) -> None:
+        """What says which weights a pair of words gets, for the most frequent words."""
+        counted = Counter(word for sentence in self.sentences for word in sentence.words)
+        names = [word for word, _ in counted.most_common(WORDS)]
+        row = dict(zip((w for s in self.sentences for w in s.words), np.concatenate(self.rows).tolist(), strict=True))
+        held = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
+        weights = np.stack([held["governor.weight"], held["dependent.weight"]]).astype(np.float16)
+        vectors = self.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16)
+        self.pairs = Pairs(names, vectors, weights, held["governor.bias"])
 
     def _structural(self) -> None:
         states = structural.word_states(self.model, self.encoded, self.progress, self.batch_tokens)

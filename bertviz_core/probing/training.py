@@ -125,6 +125,7 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
     curve, parameters = Curve(), list(probe.parameters())
     best = _Best(probe, 5 * PATIENCE)
     progress.start(f"Training {name}", ITERATIONS, "iterations")
+    progress.losses = curve.train_loss
     latest = 0.0
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
@@ -154,6 +155,7 @@ def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, pr
     parts = train.singly() if schedule.singly else train.batches(schedule.words)
     optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
     progress.start(f"Training {name}", schedule.epochs * len(parts), "steps")
+    progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
         order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
         total = 0.0
