@@ -14,28 +14,28 @@ result = page.result_or_stop(request, selection)
 probe_view.headline(result)
 page.metrics(probe_view.numbers(result))
 
+st.markdown("**Table 3**, percent; intervals: 95%, over sentences")
+probe_view.table(result)
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown("**Table 3**, percent; intervals: 95%, over sentences")
+    st.markdown("**Table 3 as a picture**")
     alt = "For each probe its score with its interval, and the paper's score"
     page.chart(paper_figure(result), "probes-figure", alt, clickable=False)
 with right:
-    probe_view.table(result)
+    st.markdown("**By distance of the governor**")
+    alt = "Accuracy of every probe by how far to the right the governor stands"
+    page.chart(distance_figure(result), "distance-figure", alt, clickable=False)
 
 probe_view.weights(result, selection)
 probe_view.pairs(result, selection)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown("**By distance of the governor**")
-    alt = "Accuracy of every probe by how far to the right the governor stands"
-    page.chart(distance_figure(result), "distance-figure", alt, clickable=False)
-with right:
     st.markdown("**Learning curves**: the training part; dashed, the part that says when to stop")
     page.chart(curves_figure(result), "curves-figure", "Loss of every probe while it trained", clickable=False)
-
-st.markdown("**By relation**, percent found; punctuation is not scored.")
-probe_view.relations(result)
+with right:
+    st.markdown("**By relation**, percent found; punctuation is not scored")
+    probe_view.relations(result)
 probe_view.sentences(result)
 
 page.downloads(result)

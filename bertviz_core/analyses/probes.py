@@ -40,7 +40,7 @@ EXAMPLES = 100  # sentences of the test part that are kept, for people to look a
 class Plan:
     """The analysis's own options.
 
-    epochs: of Adam, at most; None for 5 (1 in mode "as in the paper").   rank: of the structural probe's map.
+    epochs: of Adam, at most; None for 5 (structural 20; mode "as in the paper" 1).   rank: of the structural map.
     optimizer: of attention only.   seeds: networks drawn afresh for the random controls.
     """
 

@@ -86,7 +86,7 @@ def curves_figure(result: Probes) -> go.Figure:
     figure.update_xaxes(title="seconds of training", rangemode="tozero")
     figure.update_yaxes(title="loss, nats a word", rangemode="tozero")
     return figure.update_layout(
-        height=380, legend=_above(), margin={"l": 55, "r": 10, "t": 60, "b": 45}, dragmode=False
+        height=400, legend=_above(0.49), margin={"l": 55, "r": 10, "t": 100, "b": 45}, dragmode=False
     )
 
 
@@ -111,7 +111,7 @@ def distance_figure(result: Probes) -> go.Figure:
     figure.update_xaxes(title="the governor stands so many words to the right", type="category")
     figure.update_yaxes(title="found, percent", range=[-3, 103])
     return figure.update_layout(
-        height=380, legend=_above(), margin={"l": 55, "r": 10, "t": 60, "b": 45}, dragmode=False
+        height=400, legend=_above(0.49), margin={"l": 55, "r": 10, "t": 100, "b": 45}, dragmode=False
     )
 
 
@@ -162,5 +162,7 @@ def _told(right: bool) -> tuple[str, str, bool]:
     return "✓" if right else "✗", "right" if right else "wrong", right
 
 
-def _above() -> dict[str, Any]:
-    return {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
+def _above(width: float | None = None) -> dict[str, Any]:
+    """A legend above the panel, each entry so wide a share of it; None lets its text say how wide."""
+    place: dict[str, Any] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
+    return place | ({"entrywidthmode": "fraction", "entrywidth": width, "font": {"size": 10}} if width else {})

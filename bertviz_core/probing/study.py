@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.settings import Settings
 
-RATES = {"attention-only": 0.01, "attention-and-words": 0.005, "distances-and-words": 0.002, "structural": 0.002}
+SCHEDULES = {
+    "attention-only": Schedule(5, 0.02, 256),
+    "attention-and-words": Schedule(5, 0.005, 128),
+    "distances-and-words": Schedule(5, 0.002, 128),
+    "structural": Schedule(20, 0.002),
+}
 RANDOM = "random-"
 WORDS = 2000  # whose vectors are kept with the result
 
@@ -87,7 +92,7 @@ class Study:
         self.gold = Gold.of(self.sentences, self.parts.test)
         self.about["sentences"] = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
         self._offsets()
-        mapped = [name for name in self.plan.probes if name.removeprefix(RANDOM) in RATES and name != "structural"]
+        mapped = [name for name in self.plan.probes if name.removeprefix(RANDOM) in SCHEDULES and name != "structural"]
         if mapped:
             self._vectors(any("words" in name for name in mapped))
             with Features(self.encoded, self.rows, self.choices.heads) as features:
@@ -186,7 +191,8 @@ class Study:
     def _schedule(self, kind: str) -> Schedule:
         if self.settings.paper and kind != "structural":
             return Schedule(self.plan.epochs or 1, PAPER_RATE, singly=True, seed=self.settings.seed)
-        return Schedule(self.plan.epochs or Schedule().epochs, RATES[kind], seed=self.settings.seed)
+        usual = SCHEDULES[kind]
+        return replace(usual, epochs=self.plan.epochs or usual.epochs, seed=self.settings.seed)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
         """Seeds are averaged; parameters and seconds are those of one."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.engine.progress import Progress
 from bertviz_core.probing import structural
 from bertviz_core.probing.decoding import spanning_tree
 from bertviz_core.probing.scores import (
@@ -19,7 +20,7 @@ from bertviz_core.probing.scores import (
     Probe,
     distances,
 )
-from bertviz_core.probing.training import loss_of
+from bertviz_core.probing.training import Schedule, loss_of
 from tests import reference_probes as oracle
 
 HEADS, SIZE, DIMENSION = 3, 4, 5
@@ -189,3 +190,47 @@ def test_distances_under_the_map_never_fall_below_zero():
     probe = structural.StructuralProbe(1, DIMENSION, 3, seed=0)
     same_word = torch.full((1, 1, 2, DIMENSION), 100.0)
     assert float(probe(same_word).min()) >= 0 and math.isfinite(float(probe(same_word).sum()))
+
+
+def test_the_structural_probe_learns_planted_trees():
+    """Each word is the sum of a direction of its own and of all words above it: distances are those of the tree."""
+    rng = np.random.default_rng(0)
+    trees, states = [], []
+    for _ in range(80):
+        governors = [0, *(int(rng.integers(1, place + 1)) for place in range(1, 7))]
+        path = np.eye(7)
+        for word, governor in enumerate(governors[1:], start=1):
+            path[word] += path[governor - 1]
+        planted = np.concatenate([path, rng.normal(size=(7, 3))], -1)  # and three dimensions of noise
+        trees.append(np.array(governors))
+        states.append(np.stack([rng.normal(size=planted.shape), planted]).astype(np.float16))
+    probe = structural.StructuralProbe(2, 10, 10, seed=0)
+    apart = [structural.tree_distances(governors) for governors in trees]
+    curve = structural.fit(probe, states, apart, np.arange(60), Schedule(60, 0.02), Progress())
+    assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
+    test = np.arange(60, 80)
+    found = structural.edges(probe, states, test, [np.ones(7, dtype=bool)] * 80)
+    gold = [{(int(g) - 1, w) for w, g in enumerate(trees[i]) if g} for i in test]
+    right = [
+        np.mean([len(tree & set(found[i][layer])) / 6 for i, tree in zip(test, gold, strict=True)]) for layer in (0, 1)
+    ]
+    assert right[1] == 1.0 and right[0] < 0.6
+
+
+def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny):
+    from bertviz_core.corpora.source import from_bytes
+    from bertviz_core.models.encoding import collate
+    from bertviz_core.models.sentences import Sentences
+    from bertviz_core.settings import Settings
+
+    text = "the 2-det\ncat 3-nsubj\nsat 0-root\n\nunbelievableness 0-root\ndog 1-x\n"
+    encoded = list(Sentences(from_bytes(text.encode(), "x"), tiny.tokens, Settings(max_length=32)))
+    together = structural.word_states(tiny, encoded, Progress(), 10_000)
+    for example, states in zip(encoded, together, strict=True):
+        batch = collate([example], tiny.tokens, "cpu")
+        layers = tiny.encoder(**batch.inputs(tiny), output_hidden_states=True).hidden_states
+        for layer, hidden in enumerate(layers):
+            for word in range(len(example.sentence)):
+                pieces = [t for t, owner in enumerate(example.words.tolist()) if owner == word]
+                expected = sum(hidden[0, t].double().numpy() for t in pieces) / len(pieces)
+                np.testing.assert_allclose(states[layer, word], expected, atol=5e-3)
