@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,13 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
+from bertviz_core.heads import Head
+from bertviz_core.models import checkpoint
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.attention_viewer import InputAttention, View
+
+HEAVIEST = 20  # lines that `attention` prints
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -171,6 +178,26 @@ def clustering(
     console.analyse("clustering", shown=shown)
 
 
+@app.command("overview")
+def overview(
+    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
+    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
+    mode: Annotated[str, typer.Option(help="corrected, or paper for the release's own choices.")] = "corrected",
+    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
+    out: Annotated[list[Path] | None, typer.Option(help="Write to a .csv or .json file; repeatable.")] = None,
+) -> None:
+    """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
+    from bertviz_core import overview as made
+
+    for path in out or []:
+        exports.check_suffix(path, made.SUFFIXES)
+    table = made.overview(Store(store), checkpoint.find(model, revision), mode)
+    for path in out or []:
+        exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
+    if not out:
+        print(table.to_text())
+
+
 @app.command("segments")
 @with_console
 def segments(console: Console) -> None:
@@ -205,6 +232,30 @@ def extract(
     described = [_describe(made, example) for example in made]
     exports.write_bytes(paths[0].with_suffix(".json"), json.dumps(described, ensure_ascii=False, indent=1).encode())
     _say_left_out(console, made.left_out)
+
+
+@app.command("attention")
+@with_console
+def attention(
+    console: Console,
+    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
+    item: Annotated[int, typer.Option(help="Which input of the file, from 1.")] = 1,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Between words, not wordpieces.")] = False,
+    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; the others sum to 1.")] = False,
+    least: Annotated[float, typer.Option(help="Leave lighter lines out of the drawing.")] = 0.02,
+) -> None:
+    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
+    from bertviz_core.analyses.attention_viewer import View
+
+    for path in console.out or []:
+        exports.check_suffix(path, exports.INPUT_SUFFIXES)
+    view = View(word_level, not no_special, first_piece=console.mode == "paper")
+    chosen = Head.parse(head)
+    seen, origin = _look(console, chosen, item, view)
+    for path in console.out or []:
+        exports.write_input(seen, chosen, path, origin, least)
+    if not console.out:
+        print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
@@ -248,6 +299,23 @@ def _segments(console: Console) -> Any:
     checkpoint = console.checkpoint()
     console.settings().check(checkpoint)
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
+
+
+def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
+    """What the view shows of one input, and what it was computed from."""
+    from bertviz_core.analyses.attention_viewer import look
+    from bertviz_core.models.loading import load
+    from bertviz_core.models.one_input import OneInput, attention, pick
+    from bertviz_core.models.units import layout_of
+
+    checkpoint = console.checkpoint()
+    head.check(checkpoint.layers, checkpoint.heads)
+    made = _segments(console)
+    example = pick(made, item)
+    model = load(checkpoint, console.device, console.dtype)
+    one = OneInput(example, layout_of(example, made.tokens))
+    origin = exports.input_origin(checkpoint, made.settings, one.digest())
+    return look(one.layout, attention(model, example), view), origin
 
 
 def _require_words(made: Any) -> None:

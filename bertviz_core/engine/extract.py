@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from bertviz_core.analyses.words import membership, word_of
 from bertviz_core.engine.progress import Progress
-from bertviz_core.models.attention import forward
+from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def extract(
     word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their own:
     to a split word the sum over its pieces, from it the mean (the first piece in mode "paper"; methods, 5).
     """
-    sizes = {example.number: int(_units(example, word_level)[-1]) + 1 for example in examples}
+    sizes = {example.number: _size(example, word_level) for example in examples}
     progress.start("Extracting attention", len(sizes), "examples")
     shapes = {number: [model.layers, model.heads, size, size] for number, size in sizes.items()}
     partial = path.with_name(path.name + ".partial")
@@ -65,30 +66,20 @@ def _write_header(stream: BinaryIO, shapes: dict[int, list[int]], metadata: dict
 def _write_group(
     stream: BinaryIO, model: AttentionModel, group: list[Encoded], offsets: dict[int, int], word_level: str | None
 ) -> None:
-    def observe(attention: Any) -> None:
-        maps = attention.weights.cpu().numpy()
+    first = word_level == "paper"
+    words = membership(group, model.device, first_piece=first, special=True) if word_level else None
+
+    def observe(attention: LayerAttention) -> None:
+        maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
         for row, example in enumerate(group):
-            layer = maps[row, :, : len(example), : len(example)]
-            if word_level:
-                layer = _to_words(layer, _units(example, word_level), first=word_level == "paper")
-            stream.seek(offsets[example.number] + attention.layer * layer.size * 4)
-            stream.write(np.ascontiguousarray(layer, dtype=np.float32).tobytes())
+            size = _size(example, word_level)
+            layer = np.ascontiguousarray(maps[row, :, :size, :size], dtype=np.float32)
+            stream.seek(offsets[example.number] + attention.layer * layer.nbytes)
+            stream.write(layer.tobytes())
 
     forward(model, collate(group, model.tokens, model.device), observe)
 
 
-def _units(example: Encoded, word_level: str | None) -> np.ndarray:
-    """(token,) the output row of each token: itself, or its word, a special token being a word of its own."""
-    if not word_level or example.words is None:
-        return np.arange(len(example))
-    new = np.diff(example.words, prepend=-2) != 0
-    return np.cumsum(new | (example.words < 0)) - 1
-
-
-def _to_words(maps: np.ndarray, units: np.ndarray, first: bool) -> np.ndarray:
-    """(head, query, key) of tokens to (head, query, key) of words."""
-    member = (np.arange(units[-1] + 1)[:, None] == units).astype(np.float32)  # (word, token)
-    source = member / member.sum(1, keepdims=True)
-    if first:
-        source = np.eye(len(units), dtype=np.float32)[member.argmax(1)]
-    return np.asarray(source @ maps @ member.T)
+def _size(example: Encoded, word_level: str | None) -> int:
+    """Tokens, or words and special tokens."""
+    return int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)

@@ -234,6 +234,9 @@ def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
     options = head_options(checkpoint)
     if st.session_state.get("head") not in (None, *options):
         del st.session_state["head"]  # chosen in a larger model
+    linked = st.query_params.get_all("head")
+    if len(linked) > 1 and linked[-1] in options:
+        st.session_state["head"] = linked[-1]  # a link on a page adds its head to the one that the picker keeps there
     before, picker, after = st.columns([1, 3, 1], vertical_alignment="bottom", gap="small")
     label = picker.selectbox("Head", options, key="head", bind="query-params", help="layer-head, counted from 1")
     for column, step, sign in ((before, -1, "chevron_left"), (after, 1, "chevron_right")):
