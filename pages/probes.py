@@ -29,13 +29,10 @@ with right:
 probe_view.weights(result, selection)
 probe_view.pairs(result, selection)
 
-left, right = st.columns(2, gap="medium")
-with left:
-    st.markdown("**Learning curves**: the training part; dashed, the part that says when to stop")
-    page.chart(curves_figure(result), "curves-figure", "Loss of every probe while it trained", clickable=False)
-with right:
-    st.markdown("**By relation**, percent found; punctuation is not scored")
-    probe_view.relations(result)
+st.markdown("**By relation**, percent found; punctuation is not scored")
+probe_view.relations(result)
+st.markdown("**Learning curves**: the training part; dashed, the part that says when to stop")
+page.chart(curves_figure(result), "curves-figure", "Loss of every probe while it trained", clickable=False)
 probe_view.sentences(result)
 
 page.downloads(result)

@@ -85,9 +85,7 @@ def curves_figure(result: Probes) -> go.Figure:
                 )
     figure.update_xaxes(title="seconds of training", rangemode="tozero")
     figure.update_yaxes(title="loss, nats a word", rangemode="tozero")
-    return figure.update_layout(
-        height=400, legend=_above(0.49), margin={"l": 55, "r": 10, "t": 100, "b": 45}, dragmode=False
-    )
+    return figure.update_layout(height=340, margin={"l": 55, "r": 10, "t": 20, "b": 45}, dragmode=False)
 
 
 def distance_figure(result: Probes) -> go.Figure:

@@ -156,7 +156,7 @@ def relations(result: Probes) -> None:
     columns |= {title(probe): found[place] for place, probe in enumerate(result.probes)}
     formats = {title(probe): st.column_config.NumberColumn(format="%.1f") for probe in result.probes}
     st.dataframe(
-        columns, hide_index=True, column_config=formats, placeholder="", height=400, alt="A row for each relation"
+        columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
     )
 
 
