@@ -87,7 +87,7 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
 
 
 def test_settings_of_the_address_are_those_of_the_result() -> None:
-    app = open_app(limit="3", max_length="32")
+    app = open_app("surface_patterns", limit="3", max_length="32")
     next(b for b in app.button if b.label.startswith("Analyse")).click().run()
     app = wait_for_job(app)
     assert "3 segments" in words(app)

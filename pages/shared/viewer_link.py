@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import streamlit as st
-
-from pages.shared import catalogue
+from pages.shared import catalogue, links
 from pages.shared.input_choice import MOST_CHARACTERS
 
 LABEL = "Open in the attention viewer"
@@ -14,16 +12,15 @@ LABEL = "Open in the attention viewer"
 
 def to_segment(number: int) -> None:
     """A link to a segment of the loaded text corpus, by its number from 0."""
-    _link({"input": "corpus", "segment": str(number + 1)})
+    _link(LABEL, input="corpus", segment=str(number + 1))
 
 
 def to_words(words: Sequence[str], label: str = LABEL) -> None:
     """A link to a sentence whose words are given, as in a treebank; what is too long for an address has none."""
     text = " ".join(words)
     if len(text) <= MOST_CHARACTERS:
-        _link({"input": "own text", "text": text, "given": "true", "units": "words"}, label)
+        _link(label, input="own text", text=text, given="true", units="words")
 
 
-def _link(parameters: dict[str, str], label: str = LABEL) -> None:
-    page = catalogue.page("attention_viewer")
-    st.page_link(page, label=label, icon=catalogue.entry("attention_viewer").icon, query_params=parameters)
+def _link(label: str, **address: str) -> None:
+    links.to("attention_viewer", label, icon=catalogue.entry("attention_viewer").icon, **address)
