@@ -13,6 +13,7 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.console import Console, with_console
+from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
@@ -77,6 +78,38 @@ def dependency_heads(
         "dependency_heads",
         {"possessives": True} if possessives else None,
         lambda result: result.chosen(view, least, offsets, merge_subtypes),
+    )
+
+
+@app.command("probes")
+@with_console
+def probes(
+    console: Console,
+    dev: Annotated[
+        Path | None, typer.Option(help="A treebank to score on; else a part of TREEBANK is held out.")
+    ] = None,
+    probes: Annotated[str | None, typer.Option(help="Names of probes, with commas between; else all.")] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors as GloVe writes them; else the model's own.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Most epochs of Adam: 5 (structural 20), in mode paper 1.")] = None,
+    decode: Annotated[str, typer.Option(help="greedy, or mst for maximum spanning trees.")] = "greedy",
+    rank: Annotated[int, typer.Option(help="Rank of the structural probe.")] = 64,
+    misaligned_root: Annotated[
+        bool, typer.Option("--misaligned-root", help="The release's slip: candidate i has word i+1's vector.")
+    ] = False,
+    optimizer: Annotated[str, typer.Option(help="Of attention only: lbfgs or adam.")] = "lbfgs",
+    seeds: Annotated[int, typer.Option(help="Networks drawn afresh for the random controls.")] = 3,
+) -> None:
+    """How much syntax the maps hold together: probes, baselines and controls (section 5; Table 3)."""
+    from bertviz_core.analyses.probes import PROBES, Plan
+
+    asked = tuple(name.strip() for name in probes.split(",")) if probes else PROBES
+    files = {"dev": dev, "vectors": vectors}
+    console.analyse(
+        "probes",
+        Plan(asked, epochs, decode, rank, misaligned_root, optimizer, seeds).options(),
+        others={role: from_path(path) for role, path in files.items() if path},
     )
 
 

@@ -32,13 +32,15 @@ CITATION = (
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that a result depends on. `options` are the analysis's own settings."""
+    """Everything that a result depends on. `options` are the analysis's own settings, `others` further files it reads,
+    by what they are to it."""
 
     analysis: str
     checkpoint: Checkpoint
     source: Source
     settings: Settings = field(default_factory=Settings)
     options: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, Source] = field(default_factory=dict)
 
     def key(self) -> str:
         """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
@@ -50,12 +52,15 @@ class Request:
             "settings": asdict(self.settings),
             "options": self.options,
         }
+        if self.others:
+            parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def for_analysis(self, analysis: str) -> Request:
-        """The same model, corpus and settings under another analysis; its options stay only with the analysis asked."""
-        options = self.options if analysis == self.analysis else {}
-        return Request(analysis, self.checkpoint, self.source, self.settings, options)
+        """The same model, corpus and settings under another analysis, which has options and files of its own."""
+        if analysis == self.analysis:
+            return self
+        return Request(analysis, self.checkpoint, self.source, self.settings)
 
     def on(self, source: Source) -> Request:
         """The same on another corpus."""
@@ -198,7 +203,7 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
     import torch
     import transformers
 
-    checkpoint = request.checkpoint
+    checkpoint, others = request.checkpoint, request.others
     return {
         "analysis": request.analysis,
         "model": {
@@ -221,6 +226,7 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
         "left_out": examples.left_out.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
+        **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),
         "device": model.device,
         "versions": {
             "bertviz_core": __version__,

@@ -35,6 +35,7 @@ PAPER = (
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
     Entry("dependency_heads", "Dependency heads", ":material/account_tree:", "Section 4.2, Table 1", "treebank"),
     Entry("coreference_heads", "Coreference heads", ":material/link:", "Section 4.3, Table 2", "coreference"),
+    Entry("probes", "Probes", ":material/science:", "Section 5, Table 3", "treebank"),
     Entry("clustering", "Clustering", ":material/scatter_plot:", "Section 6, Figure 6"),
 )
 ENTRIES = (*EXPLORE, *PAPER)

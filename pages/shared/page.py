@@ -18,6 +18,9 @@ from bertviz_core.figures import style
 from pages.shared import boxes, catalogue, head_panel, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
+# Forward passes that an analysis costs: a backward one is worth two; the probes run random networks too, and train.
+PASSES = {"sep_gradients": 3, "probes": 8}
+
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
     """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
@@ -68,11 +71,10 @@ def _shared_keys(request: Request) -> list[str]:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    # A backward pass costs about two forward ones.
-    seconds = seconds_to_analyse(selection) * (3 if ANALYSES[request.analysis].masked_lm else 1)
+    seconds = seconds_to_analyse(selection) * PASSES.get(request.analysis, 1)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
-        "There is no stored result yet. The analysis runs this model once over the corpus, on this machine; "
+        "There is no stored result yet. The analysis runs this model over the corpus, on this machine; "
         "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
     )
     if st.button(f"Analyse (about {length})", type="primary", icon=":material/play_arrow:"):
