@@ -15,6 +15,8 @@ from tests import browser
 
 FOLDER = Path(__file__).parent
 PAGES = {
+    "overview": "?head=1-5",
+    "tour": "tour?step=3",
     "attention_viewer": "attention_viewer?head=2-5&pin=from12",
     "surface_patterns": "surface_patterns?head=1-3",
     "sep_gradients": "sep_gradients?head=1-3",

@@ -18,7 +18,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     st.stop()
 
 summary = st.container()
-left, right = st.columns([3, 2], gap="medium")
+left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**What each head does**: a click chooses a head; the legend hides and shows")
     entropy = st.slider(

@@ -50,12 +50,12 @@ def test_a_masked_token_is_predicted_and_given_back() -> None:
     assert "**Masking** moved" in words(app)
     said = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
     given, expected = said.split("the model expects ")
-    assert "(**the**, " in given
+    assert "(**“the”**, " in given
     assert "rank 2" in given
     shares = [float(part.rstrip("%").split()[-1]) for part in expected.split(", ")]
     assert len(shares) == 5
     assert shares == sorted(shares, reverse=True)
-    assert expected.split(", ")[1].startswith("**the** ")
+    assert expected.split(", ")[1].startswith("**“the”** ")
     next(b for b in app.button if b.label == "Unmask all").click().run()
     assert parameter(app, "mask") is None
     assert "**Masking** moved" not in words(app)

@@ -87,7 +87,7 @@ def small_multiples(seen: InputAttention, *, chosen: Head | None = None, base: i
         }
         figure.add_shape(type="rect", line={"color": RING, "width": 2.5}, **sides)
     map_axes(figure, layers, heads, base)
-    return figure.update_layout(height=heads * (size + 3) + 80, margin={"l": 40, "r": 5, "t": 5, "b": 40})
+    return figure.update_layout(height=heads * (size + 3) + 95, margin={"l": 40, "r": 5, "t": 5, "b": 55})
 
 
 def thumbnails(weights: np.ndarray) -> np.ndarray:

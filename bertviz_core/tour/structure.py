@@ -7,8 +7,10 @@ from bertviz_core.analyses.head_summary import Results, shown_relations
 from bertviz_core.heads import Head
 from bertviz_core.tour.found import Found
 from bertviz_core.tour.step import Step
+from bertviz_core.tour.surface import highest
 
 ALL, DOBJ, DET = (paper.TABLE_1[name] for name in ("all", "dobj", "det"))
+TABLE_3 = paper.TABLE_3
 PAPER_HEAD = paper.TABLE_2["head 5-4"][0]
 
 
@@ -40,6 +42,20 @@ def _coreference(results: Results) -> Found:
         f"BERT-base's head 5-4 has {PAPER_HEAD}% and beats both on CoNLL-2012; this model's best has {accuracy:.1%} on "
         "this corpus.",
         best.head,
+    )
+
+
+def _probe(results: Results) -> Found:
+    result = results["probes"]
+    read, right = result.of("attention-only"), result.of("right-branching")
+    return Found(
+        f"Attention only finds {read:.1%} of the governors, the word to the right {right:.1%}: a difference of "
+        f"{100 * (read - right):.0f} points, from maps alone.",
+        f"In BERT-base attention only has {TABLE_3['attention-only']} UAS, with word vectors "
+        f"{TABLE_3['attention-and-words']}; this model {100 * read:.0f} and "
+        f"{100 * result.of('attention-and-words'):.0f}."
+        + (" There is little more syntax in its maps than in word order." if read - right < 0.1 else ""),
+        highest(result.attention.max(0)),
     )
 
 
@@ -78,6 +94,18 @@ STRUCTURE = (
         "Which of the simple baselines does this model's best head beat?",
         ("coreference_heads",),
         _coreference,
+    ),
+    Step(
+        "All heads together",
+        "Section 5, Table 3",
+        "A probe that only weighs the heads' attention, of all of them together, finds "
+        f"{TABLE_3['attention-only']}% of the governors; with word vectors {TABLE_3['attention-and-words']}%. The word "
+        f"to the right alone would find {TABLE_3['right-branching']}%.",
+        "probes",
+        "The table: each probe's score on sentences that it was not trained on, the baselines first.",
+        "How far is attention only above the word to the right?",
+        ("probes",),
+        _probe,
     ),
     Step(
         "Which heads are alike",

@@ -90,7 +90,7 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
 
 
 def _bold(label: str, bold: bool) -> str:
-    return f"**{plain(shorten(label))}**" if bold else plain(shorten(label))
+    return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
 
 
 def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None:

@@ -14,6 +14,8 @@ from pages.shared import catalogue, links, stored
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
 
+WIDTHS = {"quantity": 210, "value": 70, "rank": 80}  # so that they fit where the card is narrow
+
 
 def folded(page: str, selection: Selection) -> None:
     """One line that opens, and is filled only then; nothing where nothing is stored."""
@@ -32,7 +34,8 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     if not any(row["baseline"] for row in rows):
         rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
-    st.dataframe(rows, hide_index=True, height="content", alt=alt)
+    widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
+    st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
     if best := relations(results, selection.head):
         st.markdown("**The relations it finds best**, beside the best fixed offset")
         rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)

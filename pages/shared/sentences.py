@@ -13,5 +13,5 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "Two segments": ("The farmer opened the gate of the field.", "The sheep ran out and he followed them."),
     "Punctuation": ("It rained, it snowed, and then, at last, the sun came out.", ""),
     "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
-    "Chinese": ("小猫在窗边睡觉，因为它很累。", ""),
+    "Chinese": ("小美愛花。王先生愛書。", ""),
 }
