@@ -171,16 +171,17 @@ class Study:
             Data(features, part, self.model.device, governors)
             for part in (self.parts.train, self.parts.validation, self.parts.test)
         )
+        said = name if governors is None else "the control task"
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             probe = self._probe(kind).to(self.model.device)
         if kind == "attention-only" and self.plan.optimizer == "lbfgs" and not self.settings.paper:
-            curve = fit_lbfgs(probe, train, validation, self.progress, name)
+            curve = fit_lbfgs(probe, train, validation, self.progress, said)
         else:
-            curve = fit_adam(probe, train, validation, self._schedule(kind), self.progress, name)
+            curve = fit_adam(probe, train, validation, self._schedule(kind), self.progress, said)
         seconds = time.monotonic() - started
-        self.progress.start(f"Scoring {name}")
+        self.progress.start(f"Scoring {said}")
         return Fitted(probe, guesses(probe, test, self.plan.decode, self.progress), curve, seconds)
 
     def _probe(self, kind: str) -> Probe:
