@@ -74,11 +74,11 @@ class Run:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.resume()
         self.open_curves()
-        began, first = time.monotonic(), self.step
-        self.look(began, first)
+        self.began, self.first = time.monotonic(), self.step
+        self.look()
         while self.step < self.plan.steps and not stopped():
             self.advance()
-            self.look(began, first)
+            self.look()
         self.write_checkpoint()
         finished = self.step >= self.plan.steps
         if finished:
@@ -100,21 +100,22 @@ class Run:
     def tokens(self) -> int:
         return self.step * self.recipe.batch * self.recipe.length
 
-    def look(self, began: float, first: int) -> None:
+    def look(self) -> None:
         """What is due after this step: validation, a model folder, a checkpoint."""
         plan, last = self.plan, self.step == self.plan.steps
-        due = self.step != first or self.step == 0
+        due = self.step != self.first or self.step == 0
         if due and (last or self.step % plan.validate_every == 0):
-            self.validate((self.tokens() - first * self.recipe.batch * self.recipe.length) / (time.monotonic() - began))
+            self.validate()
         if due and self.step in plan.saved_steps():
             save_model(self.model, self.tokenizer, self.folder / "steps" / f"step-{self.step:07d}")
         if due and self.step and self.step % plan.checkpoint_every == 0:
             self.write_checkpoint()
 
-    def validate(self, speed: float) -> None:
+    def validate(self) -> None:
         """A line of validation.csv, and the same on standard output."""
         found = evaluate(self.model, self.validation, self.plan.validation_examples)
         append(self.validations, [self.step, self.tokens(), *found])
+        speed = (self.step - self.first) * self.recipe.batch * self.recipe.length / (time.monotonic() - self.began)
         named = dict(zip(VALIDATION_COLUMNS[2:], found, strict=True))
         print(f"step {self.step:,}", *(f"{n} {v:.4f}" for n, v in named.items()), f"{speed:,.0f} tokens/s", flush=True)
 
@@ -154,8 +155,9 @@ class Run:
     def open_curves(self) -> None:
         self.losses = self.folder / "loss.csv"
         self.validations = self.folder / "validation.csv"
-        cut(self.losses, LOSS_COLUMNS, self.step)
-        cut(self.validations, VALIDATION_COLUMNS, self.step)
+        last = self.step or -1  # step 0 is looked at again
+        cut(self.losses, LOSS_COLUMNS, last)
+        cut(self.validations, VALIDATION_COLUMNS, last)
 
 
 def evaluate(model: BertForPreTraining, batches: Batches, examples: int) -> tuple[float, float, float, float]:

@@ -123,14 +123,16 @@ def test_a_killed_run_goes_on_exactly(work: Path, batches: Batches, tokenizer: B
 
 
 def test_a_stopped_run_goes_on_and_may_end_early(work: Path, batches: Batches, tokenizer: BertTokenizer) -> None:
-    asked = iter([False, False, False, True])
-    run = start(work / "stopped", batches, tokenizer, Plan(steps=50, decay=10, validation_examples=SIZE))
-    assert not run.train(lambda: next(asked))
+    for steps in (0, 3):
+        asked = iter([False] * steps + [True])
+        run = start(work / "stopped", batches, tokenizer, Plan(steps=50, decay=10, validation_examples=SIZE))
+        assert not run.train(lambda asked=asked: next(asked))
     again = start(work / "stopped", batches, tokenizer, Plan(steps=5, decay=2, validation_examples=SIZE))
     assert again.train()
     rates = column(work / "stopped/loss.csv", "learning_rate")
     assert len(rates) == 5
-    assert rates[-1] == pytest.approx(RECIPE.rate * 5 / 10 * 1 / 2 * 2)
+    assert column(work / "stopped/validation.csv", "step") == [0, 5]
+    assert rates[-1] == pytest.approx(RECIPE.rate / 2)
 
 
 def test_a_checkpoint_of_another_recipe_is_refused(work: Path, batches: Batches, tokenizer: BertTokenizer) -> None:
