@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,8 +82,8 @@ def load_text(files: Sequence[Path], tokenizer: BertTokenizer, cache: Path) -> T
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """A folder to write into, which takes its name when it is complete, in place of any there."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    started = Path(tempfile.mkdtemp(prefix="started-", dir=folder.parent))
+    started = folder.with_name(f"started-{os.getpid()}-{folder.name}")
+    started.mkdir(parents=True)
     try:
         yield started
         shutil.rmtree(folder, ignore_errors=True)
