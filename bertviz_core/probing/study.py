@@ -23,6 +23,7 @@ from bertviz_core.probing.outcomes import Gold, Outcome, not_punctuation
 from bertviz_core.probing.parts import split
 from bertviz_core.probing.scores import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords, Probe
 from bertviz_core.probing.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.probing.words import Pairs, embeddings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes import Plan
@@ -48,16 +49,6 @@ class Fitted:
     guesses: dict[int, np.ndarray]
     curve: Curve
     seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """What attention and words makes of a pair of words: the arrays of analyses.probes.Probes, heads in one axis."""
-
-    names: list[str]
-    vectors: np.ndarray
-    weights: np.ndarray
-    bias: np.ndarray
 
 
 @dataclass
@@ -129,7 +120,7 @@ class Study:
             row, matrix, name = {word: read.row(word) for word in names}, read.matrix, source.name
         else:
             row = {word: place for place, word in enumerate(names, start=1)}
-            matrix, name = _embeddings(self.model, names), "the model's input embeddings"
+            matrix, name = embeddings(self.model, names), "the model's input embeddings"
         scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if len(matrix) > 1 else 1.0
         self.vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
         self.rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
@@ -259,10 +250,3 @@ class Study:
             pairs = [tuple(sorted((word, g - 1))) for word, g in enumerate(self.sentences[i].governors)]
             rows.append([[pair in edges for pair in pairs] for edges in map(set, found[i])])
         return np.concatenate(rows, axis=1).astype(float)
-
-
-def _embeddings(model: AttentionModel, words: Sequence[str]) -> np.ndarray:
-    """(1 + word, dimension) the model's input embeddings, averaged over a word's pieces; row 0, zeros, for no word."""
-    table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
-    pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
-    return np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])
