@@ -72,7 +72,7 @@ class Console:
     ) -> None:
         """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it."""
         for path in self.out or []:
-            exports.check_suffix(path)
+            exports.check_path(path)
         request = requests.Request(analysis, self.checkpoint(), self.source(), self.settings(), options or {})
         request.settings.check(request.checkpoint)
         store = self.opened_store()
