@@ -45,7 +45,7 @@ def sep_gradients(
     from bertviz_core.analyses.sep_gradients import masked_examples
 
     if examples is not None:
-        exports.check_suffix(examples, (".json",))
+        exports.check_path(examples, (".json",))
     console.analyse("sep_gradients")
     if examples is not None:
         used = list(masked_examples(_segments(console), types=console.checkpoint().has_types))
@@ -221,7 +221,7 @@ def extract(
     paths = console.out or []
     if len(paths) != 1:
         raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
-    exports.check_suffix(paths[0], (".safetensors",))
+    exports.check_path(paths[0], (".safetensors",))
     made = _segments(console)
     if word_level:
         _require_words(made)
@@ -342,7 +342,7 @@ def _say_left_out(console: Console, left_out: Any) -> None:
 def _write_json(console: Console, value: Any) -> None:
     data = json.dumps(value, ensure_ascii=False, indent=1).encode()
     for path in console.out or []:
-        exports.check_suffix(path, (".json",))
+        exports.check_path(path, (".json",))
         exports.write_bytes(path, data)
     if not console.out:
         sys.stdout.buffer.write(data + b"\n")

@@ -75,7 +75,7 @@ class Console:
 
         others: further files that the analysis reads, by what they are to it."""
         for path in self.out or []:
-            exports.check_suffix(path)
+            exports.check_path(path)
         request = requests.Request(
             analysis, self.checkpoint(), self.source(), self.settings(), options or {}, others or {}
         )

@@ -66,7 +66,7 @@ def to_html(result: Result) -> bytes:
 def write(result: Result, path: Path) -> None:
     """Write by suffix; raises SettingsError for a suffix that is not in SUFFIXES."""
     writers: dict[str, Any] = {".json": to_json, ".csv": to_csv, ".html": to_html, ".safetensors": Result.to_bytes}
-    write_bytes(path, writers[check_suffix(path)](result))
+    write_bytes(path, writers[check_path(path)](result))
 
 
 def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], least: float = 0.0) -> None:
@@ -91,13 +91,16 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
 
 
-def check_suffix(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
-    """The suffix in lower case; raises SettingsError, ahead of any work, for one that cannot be written."""
+def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
+    """The suffix in lower case; raises SettingsError, ahead of any work, for a path that cannot be written."""
     if path.suffix.lower() not in allowed:
         raise SettingsError(
             f"{path.name!r} cannot be written: its ending is not one of {', '.join(allowed)}.",
             hint="Choose one of these endings.",
         )
+    if not path.parent.is_dir() or path.is_dir():
+        what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
+        raise SettingsError(f"{what}.", where=str(path), hint="Name a file in a folder that is there.")
     return path.suffix.lower()
 
 

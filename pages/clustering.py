@@ -79,7 +79,8 @@ alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage c
 page.chart(matrix(result, head, base), "clustering-matrix", alt)
 
 st.subheader("All heads")
-page.table(result, ["behaviour", "nearest", "x", "y", *QUANTITIES], selection, "clustering-table")
+columns = ["behaviour", "nearest", "x", "y", *QUANTITIES]
+page.table(result, columns, selection, "clustering-table", result.to_frame(base))
 page.downloads(result)
 page.about(
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",

@@ -159,6 +159,7 @@ def mistakes(folder: Path) -> dict[str, tuple[list[str], list[str]]]:
     for name, data in files.items():
         (folder / name).write_bytes(data)
     (folder / "bare").mkdir()
+    (folder / "taken.json").mkdir()
     (folder / "bare" / "config.json").write_text('{"model_type": "bert"}')
     good = str(folder / "good.txt")
     Path(good).write_text(TEXT)
@@ -179,6 +180,9 @@ def mistakes(folder: Path) -> dict[str, tuple[list[str], list[str]]]:
         "no hub": ([good, "--model", "bert-base-uncasd"], ["bert-base-uncasd"]),
         "too long": ([good, "--max-length", "4096"], ["4096", "128"]),
         "mode": ([good, "--mode", "wrong"], ["corrected, paper"]),
+        "device": ([good, "--device", "gpu"], ["auto, cpu, cuda"]),
+        "no folder": ([good, "--out", str(folder / "nowhere" / "x.json")], ["no folder", "nowhere"]),
+        "a folder": ([good, "--out", str(folder / "taken.json")], ["a folder"]),
         "suffix": ([good, "--out", str(folder / "x.pkl")], [".json"]),
         "option": ([good, "--nonsense"], ["--nonsense"]),
     }

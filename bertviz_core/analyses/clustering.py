@@ -119,8 +119,9 @@ class Clustering(Result):
     def arrays(self) -> dict[str, Any]:
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}
 
-    def to_frame(self) -> pd.DataFrame:
-        near = [" ".join(other.label() for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+    def to_frame(self, base: int = 1) -> pd.DataFrame:
+        """A row for each head; the labels of the nearest ones count from `base`."""
+        near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         columns = {
             "behaviour": self.behaviours,
             "x": self.embedding[:, 0].reshape(self.shape),

@@ -15,6 +15,7 @@ import numpy as np
 
 from bertviz_core.analyses.words import membership, word_of
 from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
 
@@ -40,12 +41,19 @@ def extract(
     progress.start("Extracting attention", len(sizes), "examples")
     shapes = {number: [model.layers, model.heads, size, size] for number, size in sizes.items()}
     partial = path.with_name(path.name + ".partial")
-    with partial.open("wb") as stream:
-        offsets = _write_header(stream, shapes, metadata or {})
-        for group in buckets(examples, batch_tokens or model.batch_tokens):
-            _write_group(stream, model, group, offsets, word_level)
-            progress.advance(len(group))
-    partial.replace(path)
+    try:
+        with partial.open("wb") as stream:
+            offsets = _write_header(stream, shapes, metadata or {})
+            for group in buckets(examples, batch_tokens or model.batch_tokens):
+                _write_group(stream, model, group, offsets, word_level)
+                progress.advance(len(group))
+        partial.replace(path)
+    except OSError as error:
+        raise SettingsError(
+            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another place."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)  # half a file would read as maps of zeros
 
 
 def _write_header(stream: BinaryIO, shapes: dict[int, list[int]], metadata: dict[str, str]) -> dict[int, int]:

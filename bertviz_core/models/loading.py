@@ -12,6 +12,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import encode_words
 from bertviz_core.models.tokens import Tokens
+from bertviz_core.settings import DEVICES
 
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
@@ -125,9 +126,11 @@ def choose_device(device: str) -> str:
     """`auto` is cuda where there is one, else cpu; raises SettingsError for a device that is not there."""
     import torch
 
+    if device not in DEVICES:
+        raise SettingsError(f"There is no device {device!r}.", hint=f"Choose one of {', '.join(DEVICES)}.")
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    if device.startswith("cuda") and not torch.cuda.is_available():
+    if device == "cuda" and not torch.cuda.is_available():
         raise SettingsError("This machine shows no CUDA device.", hint="Use --device cpu.")
     return device
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+SINGLE_SPACE = re.compile(r"(?<=\w) (?=\w)")
 SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
+AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
 WORDS_KEPT = 100_000  # pieces of so many distinct words are remembered
 
 
@@ -43,6 +46,9 @@ class Tokens:
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text."""
+        return [i for part in _parts(text) for i in self._encode(part)]
+
+    def _encode(self, text: str) -> list[int]:
         ids = self.tokenizer(
             text,
             add_special_tokens=False,
@@ -72,6 +78,15 @@ class Tokens:
             # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
             self.pieces_of[word] = self.encode(f" {word}" if self.spaced else word)
         return self.pieces_of[word]
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A huge text in parts, cut before a single space, where no tokenizer joins what stands on the two sides."""
+    start = 0
+    while (cut := SINGLE_SPACE.search(text, start + AT_ONCE)) is not None:
+        yield text[start : cut.start()]
+        start = cut.start()
+    yield text[start:]
 
 
 def _around(encoding: Any) -> list[list[int]]:

@@ -71,4 +71,11 @@ def test_a_cancel_leaves_no_file_that_looks_whole(tiny, examples, tmp_path):
 
     with pytest.raises(Cancelled):
         extract(tiny, examples, tmp_path / "maps.safetensors", Impatient(), 1)
-    assert not (tmp_path / "maps.safetensors").exists()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written_is_said(tiny, examples, tmp_path):
+    from bertviz_core.errors import SettingsError
+
+    with pytest.raises(SettingsError, match="cannot be written"):
+        extract(tiny, examples, tmp_path / "nowhere" / "maps.safetensors", Progress())

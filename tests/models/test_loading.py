@@ -188,3 +188,5 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
     assert loading.choose_device("auto") == "cpu"
     with pytest.raises(SettingsError, match="--device cpu"):
         loading.choose_device("cuda")
+    with pytest.raises(SettingsError, match="auto, cpu, cuda"):
+        loading.choose_device("tpu")

@@ -111,3 +111,24 @@ def test_remembered_words_are_bounded(wordpiece):
     wordpiece.pieces_of.update({str(number): [] for number in range(WORDS_KEPT)})
     wordpiece.pieces("cat")
     assert list(wordpiece.pieces_of) == ["cat"]
+
+
+@pytest.mark.parametrize("family", ["wordpiece", "bpe", "causal", "unigram"])
+def test_a_huge_text_in_parts_gives_the_same_tokens(family, request, monkeypatch):
+    tokens = request.getfixturevalue(family)
+    pieces = ["The cat sat, on the mat.", "naïve 😀 don't", "two  spaces", "中文 words", "x" * 40]
+    text = " ".join(pieces * 20)
+    monkeypatch.setattr("bertviz_core.models.tokens.AT_ONCE", 50)
+    parted = tokens.encode(text)
+    monkeypatch.setattr("bertviz_core.models.tokens.AT_ONCE", len(text))
+    assert parted == tokens.encode(text)
+
+
+def test_no_tokenizer_is_handed_a_huge_text_at_once(bpe, monkeypatch):
+    handed = []
+    encode = bpe._encode
+    monkeypatch.setattr(bpe, "_encode", lambda text: handed.append(len(text)) or encode(text))
+    monkeypatch.setattr("bertviz_core.models.tokens.AT_ONCE", 1000)
+    bpe.encode("word " * 2000)
+    assert len(handed) > 5
+    assert max(handed) < 1100
