@@ -70,7 +70,8 @@ def dependency_heads(
     possessives: Annotated[bool, typer.Option("--possessives", help="The paper's rule for poss before 's.")] = False,
 ) -> None:
     """Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."""
-    from bertviz_core.analyses.dependency_heads import check_choice, fewest
+    from bertviz_core.analyses.dependency_heads import fewest
+    from bertviz_core.analyses.dependency_result import check_choice
 
     check_choice(view, offsets)
     least = fewest(console.source()) if min_count is None else min_count

@@ -13,7 +13,7 @@ from bertviz_core.analyses.head_summary import NO_RELATION, Results
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads import DependencyHeads
+    from bertviz_core.analyses.dependency_result import DependencyHeads
 
 # behaviour -> the analysis and the quantity that show it
 SHOWN = {

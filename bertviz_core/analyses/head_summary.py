@@ -21,7 +21,7 @@ from bertviz_core.heads import Head, all_heads
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bertviz_core.analyses.dependency_heads import DependencyHeads
+    from bertviz_core.analyses.dependency_result import DependencyHeads
 
 Results = Mapping[str, Any]
 TOKEN_LEVEL = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads import ALL, UAS, DependencyHeads
+from bertviz_core.analyses.dependency_result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.dependency_heads import Example, example_svg, examples
