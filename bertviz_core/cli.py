@@ -191,7 +191,7 @@ def overview(
     from bertviz_core import overview as made
 
     for path in out or []:
-        exports.check_suffix(path, made.SUFFIXES)
+        exports.check_path(path, made.SUFFIXES)
     table = made.overview(Store(store), checkpoint.find(model, revision), mode)
     for path in out or []:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
@@ -249,7 +249,7 @@ def attention(
     from bertviz_core.analyses.attention_viewer import View
 
     for path in console.out or []:
-        exports.check_suffix(path, exports.INPUT_SUFFIXES)
+        exports.check_path(path, exports.INPUT_SUFFIXES)
     view = View(word_level, not no_special, first_piece=console.mode == "paper")
     chosen = Head.parse(head)
     seen, origin = _look(console, chosen, item, view)

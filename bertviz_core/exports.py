@@ -80,7 +80,7 @@ def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, 
         ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
         ".safetensors": lambda: seen.to_safetensors(origin),
     }
-    write_bytes(path, writers[check_suffix(path, INPUT_SUFFIXES)]())
+    write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
