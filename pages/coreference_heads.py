@@ -6,7 +6,7 @@ from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, an
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_result import Choice
 from bertviz_core.figures.coreference_heads import by_distance, by_gender
-from bertviz_core.figures.style import head_map
+from bertviz_core.figures.style import head_map, percent_decimals
 from pages.shared import boxes, coreference_view, page, sidebar
 
 selection = sidebar.current()
@@ -62,8 +62,11 @@ if result.by_gender(choice)[1].any():
         page.chart(by_gender(result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
 coreference_view.documents(result, choice, selection)
-st.subheader("All heads")
-page.table(result, TYPE_ROWS, selection, "coreference-table", result.heads_frame(choice.direction))
+st.subheader("All heads, percent right")
+frame = result.heads_frame(choice.direction)
+frame[[*TYPE_ROWS]] *= 100
+decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n(), strict=True)}
+page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
 page.about(
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{\text{head}(m),\text{head}(c)}"

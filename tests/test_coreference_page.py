@@ -78,7 +78,7 @@ def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
     app.file_uploader(key="uploader").set_value(("one.conll", text.encode(), "text/plain")).run()
     next(button for button in app.button if button.label.startswith("Analyse")).click().run()
     app = wait_for_job(app)
-    assert app.metric[0].value == "100.0%" and "only one word to choose from" in app.info[0].value
+    assert app.metric[0].value == "100%" and "only one word to choose from" in app.info[0].value
     app.segmented_control(key="candidates").set_value("words").run()
     assert not app.info and not app.error
 
@@ -89,6 +89,6 @@ def test_predictions_are_scored_beside_the_heads():
     app.file_uploader(key="predictions").set_value(("system.conllu", gold, "text/plain")).run()
     table = app.dataframe[0].value
     row = table[table[""] == "predictions: system.conllu"].iloc[0]
-    assert row["all"] == "100.0" and not app.error
+    assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
     assert "do not fit document 1" in unescaped(app.error[0].value)

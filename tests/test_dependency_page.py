@@ -23,7 +23,7 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
     assert not app.error
     table = app.dataframe[0].value.set_index("relation")
     assert table.loc["det", "paper"] == 94.3
-    assert metrics(app)["Best head"] == f"{table.loc['det', 'accuracy']:.1f}%"
+    assert metrics(app)["Best head"] == f"{table.loc['det', 'accuracy']:.0f}%"
     assert "Read as CoNLL-U; trees seen with function words" in words(app)
     assert "Head 1-2 in sentences with det" in words(app)
 

@@ -47,7 +47,14 @@ def _document(number: int, line: int, value: dict[str, Any], chains: Chains, pre
     words = [word for sentence in value["sentences"] for word in sentence]
     lengths = [len(sentence) for sentence in value["sentences"] if sentence]
     field = "predicted_clusters" if predicted and "predicted_clusters" in value else "clusters"
-    for label, cluster in enumerate(value.get(field) or []):
+    clusters = value.get(field) or []
+    if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
+        raise InputError(
+            f"`{field}` is not a list of lists of spans.",
+            where=f"{chains.file}, line {line}",
+            hint='Write {"clusters": [[[0, 1], [5, 5]]]}.',
+        )
+    for label, cluster in enumerate(clusters):
         for span in cluster:
             start, end = _span(span, len(words), f"{chains.file}, line {line}")
             chains.add(start, end + 1, str(label), f"line {line}")

@@ -174,7 +174,9 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place]
     ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": colour, "stroke-width": "1.6"} | dashed | faint)
     ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": colour})
     mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": colour}
-    ET.SubElement(group, "text", mark).text = "✓" if guess.right else "✗"
+    label = ET.SubElement(group, "text", mark)
+    label.text = "✓" if guess.right else "✗"
+    ET.SubElement(label, "tspan", {"font-size": "9", "font-weight": "400"}).text = f" {guess.weight:.2f}"
 
 
 def described(document: Mapping[str, Any], guess: Guess) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_result import DependencyHeads
+from bertviz_core.figures.style import percent, percent_decimals
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
     shown = frame[["relation", "n"]].copy()
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     shown["direction"] = frame["direction"].str.replace("->", " → ")
-    shown["accuracy"] = 100 * frame["accuracy"]
-    shown["interval"] = [_interval(row.low, row.high) for row in frame.itertuples()]
+    shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
+    shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
     if "heldout_accuracy" in frame:
-        shown["held out"] = 100 * frame["heldout_accuracy"]
+        shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
     shown["offset"] = frame["baseline_offset"]
-    shown["by offset"] = 100 * frame["baseline_accuracy"]
+    shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
     shown["paper"] = [row[1] for row in theirs]
     shown["paper's head"] = [row[0] for row in theirs]
     return shown
@@ -49,5 +50,10 @@ def latex(result: DependencyHeads) -> str:
     return "\n".join([*lines, r"\midrule", note, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _interval(low: float, high: float) -> str:
-    return f"{100 * low:.1f}–{100 * high:.1f}"
+def _interval(low: float, high: float, n: int) -> str:
+    return f"{percent(low, n)}–{percent(high, n)}".replace("%", "")
+
+
+def _percents(shares: pd.Series, n: pd.Series) -> list[float]:
+    """Numbers, so that the table can be sorted, rounded to what each row's words support."""
+    return [round(100 * share, percent_decimals(count)) for share, count in zip(shares, n, strict=True)]

@@ -74,6 +74,16 @@ def number(value: float) -> str:
     return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
 
 
+def percent(share: float, n: int) -> str:
+    """A share of `n` cases: whole percents, or one decimal where a single case is worth no more than 0.1."""
+    return "–" if np.isnan(share) else f"{share:.{percent_decimals(n)}%}"
+
+
+def percent_decimals(n: int) -> int:
+    """Decimals that `n` cases support in a percentage."""
+    return 1 if n >= 1000 else 0
+
+
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: Head | None, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
     for place, one in enumerate(series):

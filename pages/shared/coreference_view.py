@@ -18,6 +18,7 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.coreference_document import cut, draw, mention_text, passages
+from bertviz_core.figures.style import percent
 from pages.shared import boxes
 from pages.shared.selection import Selection
 
@@ -29,14 +30,16 @@ INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an im
 
 def claim(result: CoreferenceHeads, selection: Selection) -> None:
     """What this run shows, in a sentence with its numbers; and the way to the head it names."""
-    best, n, origin = result.best(), result.n()[0], result.provenance
+    best, n, origin = result.best(), int(result.n()[0]), result.provenance
     row = next(row for row in result.rows() if row["system"] == f"head {best.head.label()}" and row["type"] == "all")
-    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {row['heldout_accuracy']:.1%}"
+    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
     rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
     st.markdown(
-        f"**Head {best.head.label(selection.base)} finds an antecedent of {row['accuracy']:.1%} of the mentions** "
-        f"{AMONG[result.candidates]} (n = {n:,}, {row['low']:.1%}–{row['high']:.1%}{held}); "
-        f"the rules find {rules:.1%}. {result.single:,} mentions have only one word to choose from. "
+        f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} "
+        "of the mentions** "
+        f"{AMONG[result.candidates]} (n = {n:,}, "
+        f"{percent(row['low'], n)}–{percent(row['high'], n)}{held}); "
+        f"the rules find {percent(rules, n)}. {result.single:,} mentions have only one word to choose from. "
         f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
@@ -58,9 +61,10 @@ def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
     """(label, this run, paper) for the best head and the baselines."""
     best = result.best()
     accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
-    entries = [(f"Best head: {best.head.label(base)}", f"{accuracy:.1%}", f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
+    n = int(result.n()[0])
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
     for name, share in zip(result.systems[:3], result.systems_accuracy()[:, 0], strict=False):
-        entries.append((name.capitalize(), f"{share:.1%}", f"paper: {paper.TABLE_2[name][0]}%"))
+        entries.append((name.capitalize(), percent(share, n), f"paper: {paper.TABLE_2[name][0]}%"))
     return entries
 
 
@@ -69,12 +73,12 @@ def table_2(result: CoreferenceHeads, base: int) -> None:
     best = result.best()
     accuracy = result.accuracy()
     label = f"best head, {best.head.label(base)}"
-    rows = [_table_row(label, accuracy[best.direction, :, best.head.layer, best.head.head], PAPER_HEAD)]
+    rows = [_table_row(label, accuracy[best.direction, :, best.head.layer, best.head.head], result.n(), PAPER_HEAD)]
     for name, shares in zip(result.systems, result.systems_accuracy(), strict=True):
-        rows.insert(-1, _table_row(name, shares, name))
+        rows.insert(-1, _table_row(name, shares, result.n(), name))
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
     each = [_at(accuracy, one, row) for row, one in enumerate(apart)]
-    rows.append(_table_row("best head for each type", np.array(each), ""))
+    rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
     st.markdown("**Table 2**: percent right; in brackets the paper's, on CoNLL-2012")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in brackets")
     named = [one.head.label(base) if one else "none" for one in apart]
@@ -82,9 +86,9 @@ def table_2(result: CoreferenceHeads, base: int) -> None:
     st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
 
 
-def _table_row(name: str, shares: np.ndarray, theirs: str) -> dict[str, Any]:
+def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, theirs: str) -> dict[str, Any]:
     there = paper.TABLE_2.get(theirs, ())
-    cells = ["–" if np.isnan(share) else f"{share:.1%}".removesuffix("%") for share in shares]
+    cells = [percent(share, n).removesuffix("%") for share, n in zip(shares, counts, strict=True)]
     cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
     return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
@@ -105,7 +109,7 @@ def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> N
             rows.append(
                 {
                     "mentions": kind,
-                    "accuracy": f"{share:.1%} ({low:.1%}–{high:.1%})",
+                    "accuracy": f"{percent(share, n)} ({percent(float(low), n)}–{percent(float(high), n)})",
                     "rank": f"{rank} of {values.size}",
                 }
             )

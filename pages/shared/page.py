@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -104,15 +104,18 @@ def _clicked(key: str) -> None:
 
 
 def table(
-    result: Result, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None
-) -> None:
-    """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head."""
+    result: Result, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None,
+    decimals: Mapping[str, int] | None = None,
+) -> None:  # fmt: skip
+    """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head;
+    `decimals` where some columns want their own."""
     frame = (result.to_frame() if frame is None else frame)[["label", "layer", "head", *columns]].copy()
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
     numbers = [name for name in columns if shown[name].dtype.kind == "f"]
     digits = {name: "%.3f" if shown[name].max() >= 0.1 else "%.3g" for name in numbers}
+    digits |= {name: f"%.{places}f" for name, places in (decimals or {}).items()}
     formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in numbers}
     labels = list(frame["label"])
     st.dataframe(

@@ -10,6 +10,7 @@ from bertviz_core.analyses.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.dependency_heads import Example, example_svg, examples
 from bertviz_core.figures.dependency_table import relation_table
+from bertviz_core.figures.style import percent
 from bertviz_core.heads import Head
 from pages.shared import viewer_link
 from pages.shared.boxes import plain
@@ -55,12 +56,14 @@ def headline(result: DependencyHeads, relation: str, selection: Selection) -> No
     """What this run shows for the relation, in one sentence."""
     row = result.to_frame().set_index("relation").loc[relation]
     head = Head.parse(row["head"]).label(selection.base)
+    n = int(row["n"])
     above = "clearly above" if row["low"] > row["baseline_accuracy"] else "not clearly above"
+    between = f"{percent(row['low'], n)} to {percent(row['high'], n)}"
     said, button = st.columns([5, 1], vertical_alignment="center")
     said.markdown(
-        f"**Head {head}, {row['direction'].replace('->', ' → ')}, finds {row['accuracy']:.1%} of {row['n']:,} "
-        f"{plain(relation)}** ({row['low']:.1%} to {row['high']:.1%}), {above} the best fixed offset: the word at "
-        f"{row['baseline_offset']:+d} is right for {row['baseline_accuracy']:.1%}."
+        f"**Head {head}, {row['direction'].replace('->', ' → ')}, finds {percent(row['accuracy'], n)} of {n:,} "
+        f"{plain(relation)}** ({between}), {above} the best fixed offset: the word at "
+        f"{row['baseline_offset']:+d} is right for {percent(row['baseline_accuracy'], n)}."
     )
     place = result.relations.index(relation)
     button.button(f"Choose {head}", on_click=_take, args=(result, place), icon=":material/my_location:")
@@ -75,30 +78,36 @@ def numbers(result: DependencyHeads, relation: str, direction: int, selection: S
     right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[place])
     low, high = wilson(right, n)
     entries = [
-        ("Best head", f"{row['accuracy']:.1%}", f"paper: {theirs[1]} ({theirs[0]})" if theirs else "not in the paper"),
+        (
+            "Best head",
+            percent(row["accuracy"], n),
+            f"paper: {theirs[1]} ({theirs[0]})" if theirs else "not in the paper",
+        ),
         (
             "Best fixed offset",
-            f"{row['baseline_accuracy']:.1%}",
+            percent(row["baseline_accuracy"], n),
             f"paper: {theirs[2]} ({theirs[3]:+d})" if theirs else "not in the paper",
         ),
-        (f"Chosen head {selection.label}", f"{right / n:.1%}", f"{float(low):.1%} to {float(high):.1%}"),
+        (
+            f"Chosen head {selection.label}",
+            percent(right / n, n),
+            f"{percent(float(low), n)} to {percent(float(high), n)}",
+        ),
     ]
     if "heldout_accuracy" in row:
-        entries.insert(1, ("Best head, held out", f"{row['heldout_accuracy']:.1%}", "picked on the other half"))
+        entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "picked on the other half"))
     return entries
 
 
 def table(result: DependencyHeads, selection: Selection) -> None:
     """Every relation, sortable; a click on a row chooses the relation, its best head and that head's direction."""
-    percent = st.column_config.NumberColumn(format="%.1f")
     st.dataframe(
         relation_table(result, selection.base),
         key="relations",
         hide_index=True,
         on_select=lambda: _row_clicked(result),
         selection_mode="single-row",
-        column_config=dict.fromkeys(("accuracy", "held out", "by offset", "paper"), percent)
-        | {"offset": st.column_config.NumberColumn(format="%+d")},
+        column_config={"offset": st.column_config.NumberColumn(format="%+d")},
         height=min(420, 37 + 35 * len(result.relations)),
         placeholder="",
         alt="A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",

@@ -213,3 +213,11 @@ def test_an_upload_without_chains_is_refused_at_once():
         check_coreference(from_bytes(conll("[1 a ] b [2 c ]").encode(), "given"))
     with pytest.raises(InputError, match="never closes"):
         check_coreference(from_bytes(b"t 0 0 a (1)\nt 0 1 b (1)\nt 0 2 c (1", "given"))
+
+
+@pytest.mark.parametrize("clusters", ["3", "[3]", '{"a": 1}', '"ab"'])
+def test_clusters_of_another_shape_are_one_message_with_the_line(clusters: str):
+    line = f'{{"sentences": [["Ann", "sang"]], "clusters": {clusters}}}\n'
+    with pytest.raises(InputError, match="not a list of lists of spans") as caught:
+        read('{"sentences": [["a"]], "clusters": []}\n' + line)
+    assert caught.value.where == "given, line 2"

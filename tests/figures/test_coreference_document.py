@@ -22,7 +22,7 @@ GUESSES = [Guess(2, 0, 0.9, True), Guess(2, 1, 0.1, False)]
 def test_words_are_text_and_nothing_else():
     whole = ET.fromstring(draw(DOCUMENT, GUESSES))
     tags = {element.tag.removeprefix(SVG) for element in whole.iter()}
-    assert tags == {"svg", "title", "rect", "text", "path", "circle", "g"}
+    assert tags == {"svg", "title", "rect", "text", "path", "circle", "g", "tspan"}
     words = [text.text for text in whole.findall(f"{SVG}text")]
     assert words[:6] == ["Ann", "saw", "<script>alert(1)</script>", ".", "She", "&amp;"]
     assert words[6] == "?Bo" and words[7].endswith("…") and len(words[7]) < 60
@@ -48,6 +48,7 @@ def test_right_is_a_solid_tick_and_wrong_a_dashed_cross():
     for group, colour, mark, dashed in ((right, RIGHT, "✓", False), (wrong, WRONG, "✗", True)):
         path = group.find(f"{SVG}path")
         assert path.get("stroke") == colour and group.find(f"{SVG}text").text == mark
+        assert group.find(f"{SVG}text/{SVG}tspan").text == (" 0.90" if mark == "✓" else " 0.10")
         assert ("stroke-dasharray" in path.attrib) is dashed
     assert right.find(f"{SVG}title").text == "She → Ann: 0.90, right"
 
