@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from tests import families
@@ -133,6 +134,19 @@ def test_an_upload_can_be_deleted() -> None:
     next(b for b in app.button if b.label == "Delete it now").click().run()
     assert app.selectbox(key="corpus").value == "encyclopedia"
     assert not app.error
+
+
+def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
+    before = config.get_option("server.maxUploadSize")
+    config.set_option("server.maxUploadSize", 1)
+    try:
+        app = open_app()
+        app.text_area(key="paste").set_value("word " * 250_000).run()
+        next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    finally:
+        config.set_option("server.maxUploadSize", before)
+    assert "over 1 MB" in app.error[0].value
+    assert app.selectbox(key="corpus").value == "encyclopedia"
 
 
 def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
