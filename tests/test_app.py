@@ -136,6 +136,12 @@ def test_an_upload_can_be_deleted() -> None:
     assert not app.error
 
 
+def test_a_model_that_is_not_there_leaves_the_page_its_title() -> None:
+    app = open_app(model="/no/such/folder")
+    assert "There is no folder" in app.error[0].value.replace("\\", "")
+    assert [element.value for element in app.title] == ["Surface patterns"]
+
+
 def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
     before = config.get_option("server.maxUploadSize")
     config.set_option("server.maxUploadSize", 1)

@@ -76,11 +76,16 @@ def current() -> Selection:
     A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
     folder called pages); the frame then runs first, with the page inside it.
     """
-    if getattr(_run, "selection", None) is None:
+    if not chosen():
         runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
         st.stop()
     selection: Selection = _run.selection
     return selection
+
+
+def chosen() -> bool:
+    """Whether `choose` came to its end in this run."""
+    return getattr(_run, "selection", None) is not None
 
 
 def forget() -> None:
