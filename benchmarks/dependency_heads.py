@@ -21,7 +21,7 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import numpy as np  # isort: skip
 import torch  # isort: skip
 
-from bertviz_core.analyses.dependency_heads import VIEWS
+from bertviz_core.analyses.dependency_result import VIEWS
 from bertviz_core.analyses.guesses import DIRECTIONS, Guesses, Rules
 from bertviz_core.analyses.words import membership
 from bertviz_core.corpora.samples import find_source

@@ -7,15 +7,23 @@ import sys
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bertviz_core import exports
 from bertviz_core.console import Console, with_console
+from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
+from bertviz_core.heads import Head
+from bertviz_core.models import checkpoint
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.attention_viewer import InputAttention, View
+
+HEAVIEST = 20  # lines that `attention` prints
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -62,7 +70,8 @@ def dependency_heads(
     possessives: Annotated[bool, typer.Option("--possessives", help="The paper's rule for poss before 's.")] = False,
 ) -> None:
     """Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."""
-    from bertviz_core.analyses.dependency_heads import check_choice, fewest
+    from bertviz_core.analyses.dependency_heads import fewest
+    from bertviz_core.analyses.dependency_result import check_choice
 
     check_choice(view, offsets)
     least = fewest(console.source()) if min_count is None else min_count
@@ -70,6 +79,38 @@ def dependency_heads(
         "dependency_heads",
         {"possessives": True} if possessives else None,
         lambda result: result.chosen(view, least, offsets, merge_subtypes),
+    )
+
+
+@app.command("probes")
+@with_console
+def probes(
+    console: Console,
+    dev: Annotated[
+        Path | None, typer.Option(help="A treebank to score on; else a part of TREEBANK is held out.")
+    ] = None,
+    probes: Annotated[str | None, typer.Option(help="Names of probes, with commas between; else all.")] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors as GloVe writes them; else the model's own.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Most epochs of Adam: 5 (structural 20), in mode paper 1.")] = None,
+    decode: Annotated[str, typer.Option(help="greedy, or mst for maximum spanning trees.")] = "greedy",
+    rank: Annotated[int, typer.Option(help="Rank of the structural probe.")] = 64,
+    misaligned_root: Annotated[
+        bool, typer.Option("--misaligned-root", help="The release's slip: candidate i has word i+1's vector.")
+    ] = False,
+    optimizer: Annotated[str, typer.Option(help="Of attention only: lbfgs or adam.")] = "lbfgs",
+    seeds: Annotated[int, typer.Option(help="Networks drawn afresh for the random controls.")] = 3,
+) -> None:
+    """How much syntax the maps hold together: probes, baselines and controls (section 5; Table 3)."""
+    from bertviz_core.analyses.probes import PROBES, Plan
+
+    asked = tuple(name.strip() for name in probes.split(",")) if probes else PROBES
+    files = {"dev": dev, "vectors": vectors}
+    console.analyse(
+        "probes",
+        Plan(asked, epochs, decode, rank, misaligned_root, optimizer, seeds).options(),
+        others={role: from_path(path) for role, path in files.items() if path},
     )
 
 
@@ -138,6 +179,26 @@ def clustering(
     console.analyse("clustering", shown=shown)
 
 
+@app.command("overview")
+def overview(
+    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
+    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
+    mode: Annotated[str, typer.Option(help="corrected, or paper for the release's own choices.")] = "corrected",
+    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
+    out: Annotated[list[Path] | None, typer.Option(help="Write to a .csv or .json file; repeatable.")] = None,
+) -> None:
+    """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
+    from bertviz_core import overview as made
+
+    for path in out or []:
+        exports.check_path(path, made.SUFFIXES)
+    table = made.overview(Store(store), checkpoint.find(model, revision), mode)
+    for path in out or []:
+        exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
+    if not out:
+        print(table.to_text())
+
+
 @app.command("segments")
 @with_console
 def segments(console: Console) -> None:
@@ -172,6 +233,30 @@ def extract(
     described = [_describe(made, example) for example in made]
     exports.write_bytes(paths[0].with_suffix(".json"), json.dumps(described, ensure_ascii=False, indent=1).encode())
     _say_left_out(console, made.left_out)
+
+
+@app.command("attention")
+@with_console
+def attention(
+    console: Console,
+    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
+    item: Annotated[int, typer.Option(help="Which input of the file, from 1.")] = 1,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Between words, not wordpieces.")] = False,
+    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; the others sum to 1.")] = False,
+    least: Annotated[float, typer.Option(help="Leave lighter lines out of the drawing.")] = 0.02,
+) -> None:
+    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
+    from bertviz_core.analyses.attention_viewer import View
+
+    for path in console.out or []:
+        exports.check_path(path, exports.INPUT_SUFFIXES)
+    view = View(word_level, not no_special, first_piece=console.mode == "paper")
+    chosen = Head.parse(head)
+    seen, origin = _look(console, chosen, item, view)
+    for path in console.out or []:
+        exports.write_input(seen, chosen, path, origin, least)
+    if not console.out:
+        print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
@@ -215,6 +300,23 @@ def _segments(console: Console) -> Any:
     checkpoint = console.checkpoint()
     console.settings().check(checkpoint)
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
+
+
+def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
+    """What the view shows of one input, and what it was computed from."""
+    from bertviz_core.analyses.attention_viewer import look
+    from bertviz_core.models.loading import load
+    from bertviz_core.models.one_input import OneInput, attention, pick
+    from bertviz_core.models.units import layout_of
+
+    checkpoint = console.checkpoint()
+    head.check(checkpoint.layers, checkpoint.heads)
+    made = _segments(console)
+    example = pick(made, item)
+    model = load(checkpoint, console.device, console.dtype)
+    one = OneInput(example, layout_of(example, made.tokens))
+    origin = exports.input_origin(checkpoint, made.settings, one.digest())
+    return look(one.layout, attention(model, example), view), origin
 
 
 def _require_words(made: Any) -> None:

@@ -69,11 +69,16 @@ class Console:
         analysis: str,
         options: dict[str, Any] | None = None,
         shown: Callable[[Any], Any] = lambda result: result,
+        others: dict[str, Source] | None = None,
     ) -> None:
-        """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it."""
+        """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it.
+
+        others: further files that the analysis reads, by what they are to it."""
         for path in self.out or []:
             exports.check_path(path)
-        request = requests.Request(analysis, self.checkpoint(), self.source(), self.settings(), options or {})
+        request = requests.Request(
+            analysis, self.checkpoint(), self.source(), self.settings(), options or {}, others or {}
+        )
         request.settings.check(request.checkpoint)
         store = self.opened_store()
         result = requests.find(store, request)

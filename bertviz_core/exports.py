@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bertviz_core import figures
+from bertviz_core import __version__, figures
+from bertviz_core.analyses.attention_viewer import InputAttention
 from bertviz_core.analyses.results import Result
+from bertviz_core.engine.requests import CITATION
 from bertviz_core.errors import SettingsError
 from bertviz_core.figures.style import number
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.settings import Settings
 
+INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
 SUFFIXES = (".json", ".csv", ".html", ".safetensors")
 
 
@@ -62,6 +69,20 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, writers[check_path(path)](result))
 
 
+def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], least: float = 0.0) -> None:
+    """One input's attention by suffix: .svg of the head's lines from weight `least` on, .csv of its weights, or
+    .safetensors of every head. Raises SettingsError for another suffix."""
+    from bertviz_core.figures.attention_lines import draw
+
+    title = f"Head {head.label()}, {origin['model']}"
+    writers: dict[str, Callable[[], bytes]] = {
+        ".svg": lambda: draw(seen, head, least=least, title=title).encode(),
+        ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
+        ".safetensors": lambda: seen.to_safetensors(origin),
+    }
+    write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Raises SettingsError where the file cannot be written."""
     try:
@@ -99,6 +120,19 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         **provenance["options"],
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],
+    }
+
+
+def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
+    """The same for a single input that was run by itself: `digest` tells its tokens from others."""
+    return {
+        "model": checkpoint.name,
+        "model_fingerprint": checkpoint.fingerprint()[:16],
+        "input_digest": digest[:16],
+        "mode": settings.mode,
+        "dtype": settings.dtype,
+        "bertviz_core": __version__,
+        "citation": CITATION,
     }
 
 

@@ -33,6 +33,13 @@ class Head:
             raise SettingsError(f"{label!r} is not a head.", hint=f"Write layer-head, counted from {base}, as in 3-5.")
         return cls(int(match[1]) - base, int(match[2]) - base)
 
+    def check(self, layers: int, heads: int) -> None:
+        """Raises SettingsError for a head that a model of this size does not have."""
+        if self.layer >= layers or self.head >= heads:
+            raise SettingsError(
+                f"This model has no head {self.label()}.", hint=f"Choose one of 1-1 to {layers}-{heads}."
+            )
+
 
 def all_heads(layers: int, heads: int) -> list[Head]:
     """Every head, layer by layer."""

@@ -2,7 +2,7 @@
 
     python -m docs.screenshots
 
-Needs Chromium. Every page opens on the stored sample results, so nothing is computed.
+Needs Chromium. Pages open on the stored sample results; only the attention viewer runs the model, on one sentence.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from tests import browser
 
 FOLDER = Path(__file__).parent
 PAGES = {
+    "overview": "?head=1-5",
+    "tour": "tour?step=4",
+    "attention_viewer": "attention_viewer?head=2-5&pin=from12",
     "surface_patterns": "surface_patterns?head=1-3",
     "sep_gradients": "sep_gradients?head=1-3",
     "entropy": "entropy?head=1-3",

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads import VIEWS, fewest
+from bertviz_core.analyses.dependency_heads import fewest
+from bertviz_core.analyses.dependency_result import VIEWS
 from bertviz_core.analyses.guesses import DIRECTIONS, EXAMPLES, best_words
 from bertviz_core.corpora.treebank import CONLLU
 from bertviz_core.figures.dependency_heads import offset_figure, paper_figure

@@ -22,16 +22,20 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 
 
 @contextmanager
-def served(store: Path) -> Iterator[str]:
-    """The app on a free port, with a store of its own; gives its address."""
+def served(store: Path, script: Path = ROOT / "app.py") -> Iterator[str]:
+    """The app, or another script, on a free port, with a store of its own; gives its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
     log = (store.parent / "server.log").open("wb")
     server = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | {"BERTVIZ_STORE": str(store)}, stdout=log, stderr=subprocess.STDOUT
+        command,
+        cwd=ROOT,
+        env=os.environ | {"BERTVIZ_STORE": str(store), "PYTHONPATH": str(ROOT)},
+        stdout=log,
+        stderr=subprocess.STDOUT,
     )
     try:
         _wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", server)

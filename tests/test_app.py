@@ -53,7 +53,13 @@ def wait_for_job(app: AppTest) -> AppTest:
 
 
 @pytest.mark.parametrize(
-    ("page", "title"), [("", "Surface patterns"), ("sep_gradients", "[SEP] gradients"), ("entropy", "Entropy")]
+    ("page", "title"),
+    [
+        ("", "Overview"),
+        ("surface_patterns", "Surface patterns"),
+        ("sep_gradients", "[SEP] gradients"),
+        ("entropy", "Entropy"),
+    ],
 )
 def test_pages_open_on_stored_results(page: str, title: str) -> None:
     app = open_app(page)
@@ -64,13 +70,21 @@ def test_pages_open_on_stored_results(page: str, title: str) -> None:
 
 
 def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
-    app = open_app(head="2-3")
+    app = open_app("surface_patterns", head="2-3")
     assert "Head 2-3" in words(app)
     app.button(key="Next head").click().run()
     assert app.selectbox(key="head").value == "2-4"
     assert "Head 2-4" in words(app)
     app.toggle(key="zero").set_value(True).run()
     assert "Head 1-3" in words(app)  # the same head, counted from 0
+
+
+def test_a_link_names_a_head_that_the_address_then_holds() -> None:
+    app = open_app("surface_patterns", head="2-3", at="4-5")
+    assert "Head 4-5" in words(app)
+    assert app.selectbox(key="head").value == "4-5"
+    assert "at" not in app.query_params
+    assert "Head 2-3" in words(open_app("surface_patterns", head="2-3", at="99-1"))
 
 
 def test_mode_is_in_the_address_and_on_the_page() -> None:
@@ -82,7 +96,7 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
 
 
 def test_settings_of_the_address_are_those_of_the_result() -> None:
-    app = open_app(limit="3", max_length="32")
+    app = open_app("surface_patterns", limit="3", max_length="32")
     next(b for b in app.button if b.label.startswith("Analyse")).click().run()
     app = wait_for_job(app)
     assert "3 segments" in words(app)
@@ -104,14 +118,14 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_threshold_lists_heads_without_a_new_analysis() -> None:
-    app = open_app()
+    app = open_app("surface_patterns")
     assert "1-3" in next(m.value for m in app.markdown if "put more than 50%" in m.value)
     app.slider(key="over").set_value(0.9).run()
     assert "0 of 48 heads put more than 90%" in words(app)
 
 
 def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:
-    app = open_app()
+    app = open_app("surface_patterns")
     app.text_area(key="paste").set_value("The cat sat on the mat.\nIt was warm, and the cat slept.\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
     assert "demo on pasted text" in words(app)
@@ -122,13 +136,13 @@ def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:
     link = app.query_params["corpus"]
     link = link if isinstance(link, str) else link[0]
     assert link.startswith("upload-")
-    again = open_app(corpus=link)
+    again = open_app("surface_patterns", corpus=link)
     assert "demo on pasted text" in words(again)
     assert len(again.metric) == 4
 
 
 def test_an_upload_can_be_deleted() -> None:
-    app = open_app()
+    app = open_app("surface_patterns")
     app.file_uploader(key="uploader").set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
     assert app.selectbox(key="corpus").value.startswith("upload-")
     next(b for b in app.button if b.label == "Delete it now").click().run()
@@ -156,7 +170,7 @@ def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
 
 
 def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
-    app = open_app(corpus="upload-" + "0" * 64)
+    app = open_app("surface_patterns", corpus="upload-" + "0" * 64)
     assert "not on this server" in unescaped(app.error[0].value)
     assert "Upload the file again" in app.error[0].value
 
@@ -171,14 +185,14 @@ def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
     ],
 )
 def test_bad_uploads_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
-    app = open_app()
+    app = open_app("surface_patterns")
     app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
     assert said in unescaped(app.error[0].value)
     assert len(app.metric) == 4
 
 
 def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
-    app = open_app(model="no/such/folder")
+    app = open_app("surface_patterns", model="no/such/folder")
     assert "no folder" in unescaped(app.error[0].value)
     app.selectbox(key="model").set_value("demo").run()
     assert not app.error
@@ -207,7 +221,7 @@ def test_gradients_need_a_model_with_a_masked_word_head(auto: str, said: str, tm
 
 
 def test_hostile_text_stays_text() -> None:
-    app = open_app()
+    app = open_app("surface_patterns")
     app.text_area(key="paste").set_value("<img src=x onerror=alert(1)> **bold** $x$\n<script>1</script>\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
     next(b for b in app.button if b.label.startswith("Analyse")).click().run()

@@ -37,7 +37,7 @@ def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(address: str,
 
 
 def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, address)
+    page = browser.open_page(chromium, f"{address}/surface_patterns")
     squares = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".scatterlayer .points path")
     assert squares.count() == 48
     box = squares.nth(10).bounding_box()
@@ -77,7 +77,7 @@ def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: A
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
-    for path, count in (("", 2), ("sep_gradients", 4), ("entropy", 2)):
+    for path, count in (("", 1), ("tour?step=4", 0), ("surface_patterns", 2), ("sep_gradients", 4), ("entropy", 2)):
         page = browser.open_page(chromium, f"{address}/{path}", scheme)
         width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
         assert width <= 1280
@@ -91,7 +91,7 @@ def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: An
     import subprocess
     import sys
 
-    page = browser.open_page(chromium, address)
+    page = browser.open_page(chromium, f"{address}/surface_patterns")
     with page.expect_download() as download:
         page.locator("[data-testid=stDownloadButton]").first.get_by_role("button").click()
     download.value.save_as(tmp_path / "page.csv")
@@ -105,7 +105,7 @@ def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: An
 def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
     address: str, chromium: Any, tmp_path: Path
 ) -> None:
-    page = browser.open_page(chromium, address)
+    page = browser.open_page(chromium, f"{address}/surface_patterns")
     figure = page.locator("[data-testid=stPlotlyChart]").nth(1)
     figure.hover()
     with page.expect_download() as download:
@@ -114,4 +114,45 @@ def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
     saved = (tmp_path / "figure.svg").read_text()
     assert saved.startswith("<svg")
     assert "after Clark et al. 2019" in saved
+    page.close()
+
+
+def test_a_click_on_the_map_of_behaviours_chooses_a_head_and_the_legend_hides(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address)
+    chart = page.locator("[data-testid=stPlotlyChart]").first
+    markers = chart.locator(".scatterlayer .trace").nth(0).locator(".points path")
+    box = markers.first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=1-2')", timeout=10_000)
+    browser.settle(page)
+    shown = chart.locator(".scatterlayer .trace").count()
+    chart.locator(".legendtoggle").first.click()
+    page.wait_for_timeout(600)  # plotly waits for a second click
+    assert chart.locator(".scatterlayer .trace").count() == shown - 1
+    assert page.problems == []
+    page.close()
+
+
+@pytest.mark.parametrize("before", ["", "&head=4-4"])
+def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(address: str, chromium: Any, before: str) -> None:
+    page = browser.open_page(chromium, f"{address}/tour?step=4{before}")
+    assert "step=4" in page.url
+    link = page.locator("[data-testid=stMain] [data-testid=stPageLink]").first
+    head = link.inner_text().split()[-1]
+    link.click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=10_000)
+    browser.settle(page)
+    page.get_by_text(f"Head {head} in every analysis").wait_for()
+    assert f"head={head}" in page.url
+    assert "4-4" not in page.url
+    assert "at=" not in page.url.replace("quantity", "")
+    assert "quantity=%5BSEP%5D" in page.url
+    page.get_by_text(f"Head {head} in every analysis").click()
+    page.locator("[data-testid=stMain] [data-testid=stPageLink]").get_by_text("Entropy").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)
+    browser.settle(page)
+    assert f"head={head}" in page.url
+    page.locator("[data-testid=stSidebar]").get_by_text("Guided tour").click()
+    page.get_by_text("Step 4 of").wait_for()
+    assert page.problems == []
     page.close()

@@ -54,6 +54,7 @@ ANALYSES = {
         Analysis("sep_gradients", "SepGradients", "text", masked_lm=True),
         Analysis("dependency_heads", "DependencyHeads", "treebank"),
         Analysis("coreference_heads", "CoreferenceHeads", "coreference"),
+        Analysis("probes", "Probes", "treebank"),
         Analysis("clustering", "Clustering", "text"),
     )
 }

@@ -11,7 +11,10 @@ from bertviz_core.errors import Cancelled
 
 @dataclass
 class Progress:
-    """Written by a worker, read by anyone. `done` and `total` are in `unit`s; `total` 0 means not known yet."""
+    """Written by a worker, read by anyone. `done` and `total` are in `unit`s; `total` 0 means not known yet.
+
+    losses: what a training has reached so far in this stage, in nats a word.
+    """
 
     stage: str = "waiting"
     done: int = 0
@@ -19,10 +22,12 @@ class Progress:
     unit: str = "segments"
     started: float = field(default_factory=time.monotonic)
     cancelled: threading.Event = field(default_factory=threading.Event)
+    losses: list[float] = field(default_factory=list)
 
     def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""
         self.stage, self.done, self.total, self.unit, self.started = stage, 0, total, unit, time.monotonic()
+        self.losses = []
         self.advance(0)
 
     def advance(self, count: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core import __version__
@@ -14,7 +15,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError, StoreError
+from bertviz_core.errors import BertvizError, Cancelled, InputError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Execution, Settings
 
@@ -31,13 +32,15 @@ CITATION = (
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that a result depends on. `options` are the analysis's own settings."""
+    """Everything that a result depends on. `options` are the analysis's own settings, `others` further files it reads,
+    by what they are to it."""
 
     analysis: str
     checkpoint: Checkpoint
     source: Source
     settings: Settings = field(default_factory=Settings)
     options: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, Source] = field(default_factory=dict)
 
     def key(self) -> str:
         """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
@@ -49,12 +52,19 @@ class Request:
             "settings": asdict(self.settings),
             "options": self.options,
         }
+        if self.others:
+            parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def for_analysis(self, analysis: str) -> Request:
-        """The same model, corpus and settings under another analysis; its options stay only with the analysis asked."""
-        options = self.options if analysis == self.analysis else {}
-        return Request(analysis, self.checkpoint, self.source, self.settings, options)
+        """The same model, corpus and settings under another analysis, which has options and files of its own."""
+        if analysis == self.analysis:
+            return self
+        return Request(analysis, self.checkpoint, self.source, self.settings)
+
+    def on(self, source: Source) -> Request:
+        """The same on another corpus."""
+        return replace(self, source=source)
 
 
 def find(store: Store | None, request: Request) -> Any | None:
@@ -78,44 +88,99 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Nothing is stored
     before everything is done.
     """
-    progress = progress or Progress()
-    request.settings.check(request.checkpoint)
+    together = [request.for_analysis(analysis.name) for analysis in ANALYSES[request.analysis].together()]
+    results = _compute_pass(together, store, execution, progress or Progress(), model)
+    return results[together.index(request)]
+
+
+def passes(requests: Iterable[Request]) -> list[list[Request]]:
+    """The requests in as few passes of the model as they can share: what reads one corpus with the same settings
+    through a plain forward pass goes together."""
+    groups: dict[Any, list[Request]] = {}
+    for request in requests:
+        analysis = ANALYSES[request.analysis]
+        alone = request.analysis if hasattr(analysis.module, "run") else ""
+        shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings, alone)
+        groups.setdefault(shared, []).append(request)
+    return list(groups.values())
+
+
+def compute_all(
+    requests: Iterable[Request],
+    store: Store,
+    execution: Execution = DEFAULT_EXECUTION,
+    progress: Progress | None = None,
+) -> None:
+    """Compute and store whatever of the requests, all of one model, is not stored yet, in as few passes as can be.
+
+    What a pass finds is stored when the pass ends, and a pass that fails does not stop the others: the first
+    BertvizError is raised when all have been tried. Cancelled ends it at once.
+    """
+    progress, failed, model = progress or Progress(), [], None
+    missing = [request for request in requests if find(store, request) is None]
     progress.start("Loading the model")
-    if model is None or (ANALYSES[request.analysis].masked_lm and model.masked_lm is None):
-        model = _load(request, execution)
-    results = _pass(request, model, execution, progress)
-    for name, result in results.items():
+    for together in passes(missing):
+        try:
+            model = model or _load(together, execution)
+            _compute_pass(together, store, execution, progress, model)
+        except Cancelled:
+            raise
+        except BertvizError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
+
+
+def _compute_pass(
+    together: Sequence[Request],
+    store: Store | None,
+    execution: Execution,
+    progress: Progress,
+    model: AttentionModel | None,
+) -> list[Result]:
+    """The results of requests that share one pass, all stored when all are done."""
+    first = together[0]
+    first.settings.check(first.checkpoint)
+    progress.start("Loading the model")
+    if model is None or (_needs_masked_lm(together) and model.masked_lm is None):
+        model = _load(together, execution)
+    results = _pass(together, model, execution, progress)
+    for request, result in zip(together, results, strict=True):
         if store:
-            store.put(request.for_analysis(name).key(), result.to_bytes())
-    return results[request.analysis]
+            store.put(request.key(), result.to_bytes())
+    return results
 
 
-def _load(request: Request, execution: Execution) -> AttentionModel:
+def _needs_masked_lm(together: Sequence[Request]) -> bool:
+    return any(ANALYSES[request.analysis].masked_lm for request in together)
+
+
+def _load(together: Sequence[Request], execution: Execution) -> AttentionModel:
     from bertviz_core.models.loading import load
 
-    head = ANALYSES[request.analysis].masked_lm
-    return load(request.checkpoint, execution.device, request.settings.dtype, masked_lm=head)
+    first = together[0]
+    return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=_needs_masked_lm(together))
 
 
-def _pass(request: Request, model: AttentionModel, execution: Execution, progress: Progress) -> dict[str, Result]:
-    """Every analysis that belongs to the request, from one reading of the corpus and one pass of the model."""
+def _pass(together: Sequence[Request], model: AttentionModel, execution: Execution, progress: Progress) -> list[Result]:
+    """Every result of the requests, from one reading of the corpus and one pass of the model."""
     from bertviz_core.engine import stream
 
-    asked = ANALYSES[request.analysis]
-    together = asked.together()
-    examples = examples_class(asked.corpus)(request.source, model.tokens, request.settings)
+    first = together[0]
+    asked = ANALYSES[first.analysis]
+    modules = [ANALYSES[request.analysis].module for request in together]
+    examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
     counts = _count(examples, progress)
-    accumulators = [analysis.module.accumulator(model, request.for_analysis(analysis.name)) for analysis in together]
+    accumulators = [module.accumulator(model, request) for module, request in zip(modules, together, strict=True)]
     progress.start("Running the model", counts[examples.unit], examples.unit)
     run = getattr(asked.module, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
     progress.start("Writing the results")
-    results = {}
-    for analysis, accumulator in zip(together, accumulators, strict=True):
-        provenance = _provenance(request.for_analysis(analysis.name), model, examples, counts)
-        results[analysis.name] = analysis.module.finish(accumulator, examples, provenance)
-    return results
+    return [
+        module.finish(accumulator, examples, _provenance(request, model, examples, counts))
+        for module, accumulator, request in zip(modules, accumulators, together, strict=True)
+    ]
 
 
 def _count(examples: Any, progress: Progress) -> dict[str, int]:
@@ -138,7 +203,7 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
     import torch
     import transformers
 
-    checkpoint = request.checkpoint
+    checkpoint, others = request.checkpoint, request.others
     return {
         "analysis": request.analysis,
         "model": {
@@ -161,6 +226,7 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
         "left_out": examples.left_out.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
+        **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),
         "device": model.device,
         "versions": {
             "bertviz_core": __version__,

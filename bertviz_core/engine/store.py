@@ -17,6 +17,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError, StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
+MOST_HEADER = 100_000_000  # bytes; safetensors allows no more
 UPLOAD_DAYS = 30  # an upload untouched for so long is forgotten
 
 
@@ -130,6 +131,17 @@ class Store:
                 size = len(stream) if isinstance(stream, bytes) else stream.seek(0, io.SEEK_END)
                 yield Entry(kind, key, size)
 
+    def heads(self) -> Iterator[tuple[str, bytes]]:
+        """(key, safetensors header) of every result, stored or shipped, without its arrays."""
+        for entry in self.entries():
+            if entry.kind == "result":
+                held = self.cache.get(f"result/{entry.key}", read=True)
+                with io.BytesIO(held) if isinstance(held, bytes) else held as stream:
+                    yield entry.key, _header(stream)
+        for path in sorted(self.shipped.glob("*.safetensors")):
+            with path.open("rb") as stream:
+                yield path.stem, _header(stream)
+
     def size(self) -> int:
         """Bytes on disk."""
         return int(self.cache.volume())
@@ -160,3 +172,7 @@ class Store:
                 where=str(self.folder),
                 hint="Make room on the disk, or name another folder with --store.",
             ) from error
+
+
+def _header(stream: BinaryIO) -> bytes:
+    return stream.read(min(int.from_bytes(stream.read(8), "little"), MOST_HEADER))

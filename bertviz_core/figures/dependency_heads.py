@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads import ALL, UAS, DependencyHeads
+from bertviz_core.analyses.dependency_result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS
 from bertviz_core.figures.arcs import Arc, sentence_svg
 from bertviz_core.heads import Head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads import DependencyHeads
+from bertviz_core.analyses.dependency_result import DependencyHeads
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:

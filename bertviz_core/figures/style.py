@@ -212,7 +212,7 @@ def signed(figure: go.Figure, origin: str) -> go.Figure:
     place = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
     font = {"size": 9, "color": "#8c8c8c", "weight": "normal"}
     figure.update_layout(title={"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **place})
-    room, height = 16, figure.layout.height or 450
+    room, height = 20, figure.layout.height or 450
     return figure.update_layout(height=height + room, margin={"b": (figure.layout.margin.b or 45) + room})
 
 

@@ -13,6 +13,7 @@ class Entry:
     """`name` is the file's stem, the page's address and the analysis's name: one name, everywhere.
 
     corpus: the kind of corpus that the sidebar offers on this page.
+    panel: whether the chosen head's numbers from every analysis stand under the page's title.
     """
 
     name: str
@@ -20,27 +21,44 @@ class Entry:
     icon: str
     section: str
     corpus: str = "text"
+    panel: bool = True
 
 
+EXPLORE = (
+    Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
+    Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
+)
 PAPER = (
     Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
     Entry("sep_gradients", "[SEP] gradients", ":material/trending_down:", "Section 3.2, Figure 3"),
     Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
     Entry("dependency_heads", "Dependency heads", ":material/account_tree:", "Section 4.2, Table 1", "treebank"),
     Entry("coreference_heads", "Coreference heads", ":material/link:", "Section 4.3, Table 2", "coreference"),
+    Entry("probes", "Probes", ":material/science:", "Section 5, Table 3", "treebank"),
     Entry("clustering", "Clustering", ":material/scatter_plot:", "Section 6, Figure 6"),
 )
+ENTRIES = (*EXPLORE, *PAPER)
+DEFAULT = EXPLORE[0]
 
 
 @cache
 def sections() -> dict[str, list[st.Page]]:
     """The sections of the menu, with their pages."""
-    pages = [
-        st.Page(f"pages/{e.name}.py", title=e.title, icon=e.icon, url_path=e.name, default=e is PAPER[0]) for e in PAPER
-    ]
-    return {"The paper": pages}
+    return {name: [_page(entry) for entry in entries] for name, entries in (("Explore", EXPLORE), ("The paper", PAPER))}
 
 
 def entry(name: str) -> Entry:
     """The entry of a page by its address; the default page's is empty."""
-    return next((e for e in PAPER if e.name == name), PAPER[0])
+    return next((e for e in ENTRIES if e.name == name), DEFAULT)
+
+
+def page(name: str) -> st.Page | None:
+    """The page of that name, where there is one."""
+    pages = [page for section in sections().values() for page in section]
+    return next((p for e, p in zip(ENTRIES, pages, strict=True) if e.name == name), None)
+
+
+def _page(entry: Entry) -> st.Page:
+    path = f"pages/{entry.name}.py"
+    return st.Page(path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

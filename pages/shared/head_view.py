@@ -8,8 +8,10 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.averages import HeadAverages
+from bertviz_core.analyses.clearest import segments
 from bertviz_core.figures.style import NAMES, number
 from bertviz_core.heads import all_heads
+from pages.shared import viewer_link
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
 
@@ -40,13 +42,10 @@ def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
 def examples(result: HeadAverages, selection: Selection, quantity: str, names: Mapping[str, str] = NAMES) -> None:
     """The segments in which the chosen head's value is highest."""
     st.subheader(f"Where head {selection.label} does it most")
-    place = result.quantities.index(quantity)
-    top = result.top[place, selection.head.layer, selection.head.head]
-    values = result.top_values[place, selection.head.layer, selection.head.head]
-    st.caption(f"The {sum(top >= 0)} segments with the highest value of: {plain(names[quantity])}.")
-    for segment, value in zip(top, values, strict=True):
-        if segment >= 0:
-            text = result.texts[str(segment)]
-            tokens = plain(" ".join(text["tokens"]).replace(" ##", ""))
-            where = plain(f"segment {segment + 1}, {text['where']}")
-            st.markdown(f"**{number(value)}** {where}: :gray[{tokens}]")
+    shown = list(segments(result, quantity, selection.head))
+    st.caption(f"The {len(shown)} segments with the highest value of: {plain(names[quantity])}.")
+    for segment in shown:
+        tokens = plain(" ".join(segment.tokens).replace(" ##", ""))
+        where = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.markdown(f"**{number(segment.value)}** {where}: :gray[{tokens}]")
+        viewer_link.to_segment(segment.number)

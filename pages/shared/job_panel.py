@@ -18,6 +18,9 @@ def running(job: Job) -> None:
     before = services.jobs().waiting_before(job)
     text = f"Waiting for {before} earlier job{'s' * (before > 1)}" if job.state == "waiting" else str(job.progress)
     st.progress(job.progress.fraction, text=boxes.plain(text))
+    if job.progress.losses:
+        st.caption("Loss so far, nats a word")
+        st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
     st.button("Cancel", on_click=job.cancel, icon=":material/stop:")
 
 

@@ -15,21 +15,27 @@ from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures import style
-from pages.shared import boxes, catalogue, job_panel, services
+from pages.shared import boxes, catalogue, head_panel, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
+# Forward passes that an analysis costs: a backward one is worth two; the probes run random networks too, and train.
+PASSES = {"sep_gradients": 3, "probes": 8}
 
-def header(name: str, selection: Selection) -> None:
-    """Title, the section of the paper, and what this page shows it on."""
+
+def header(name: str, selection: Selection, shown: str | None = None) -> None:
+    """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
     entry = catalogue.entry(name)
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     left.title(entry.title)
     right.caption(entry.section, text_alignment="right")
     mode = "as in the paper" if selection.settings.paper else "corrected"
-    st.caption(boxes.plain(f"{selection.checkpoint.name} on {selection.source.name}, mode: {mode}"))
     model, corpus = selection.checkpoint, selection.source
-    made_from = f"{model.name} ({model.fingerprint()[:8]}), {corpus.name} ({corpus.digest[:8]}), {mode}"
+    st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
+    made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
+    made_from = f"{model.name} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
+    if entry.panel:
+        head_panel.folded(name, selection)
 
 
 def result_or_stop(request: Request, selection: Selection) -> Any:
@@ -65,11 +71,10 @@ def _shared_keys(request: Request) -> list[str]:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    # A backward pass costs about two forward ones.
-    seconds = seconds_to_analyse(selection) * (3 if ANALYSES[request.analysis].masked_lm else 1)
+    seconds = seconds_to_analyse(selection) * PASSES.get(request.analysis, 1)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
-        "There is no stored result yet. The analysis runs this model once over the corpus, on this machine; "
+        "There is no stored result yet. The analysis runs this model over the corpus, on this machine; "
         "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
     )
     if st.button(f"Analyse (about {length})", type="primary", icon=":material/play_arrow:"):

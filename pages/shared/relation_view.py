@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads import ALL, UAS, DependencyHeads
+from bertviz_core.analyses.dependency_result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.dependency_heads import Example, example_svg, examples
 from bertviz_core.figures.dependency_table import relation_table
 from bertviz_core.heads import Head
+from pages.shared import viewer_link
 from pages.shared.boxes import plain
 from pages.shared.drawings import drawings
 from pages.shared.selection import Selection
@@ -136,16 +137,21 @@ def sentences(result: DependencyHeads, selection: Selection, relation: str, dire
         f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
         "right ones solid with a tick, wrong ones dashed with a cross, and the attention they have."
     )
+    shown = found[SHOWN * (number - 1) : SHOWN * number]
     drawings(
         [
             (
                 f"{example.where}: {example.right} of {example.words} right",
                 example_svg(result, example.place, selection.head, direction, relation),
             )
-            for example in found[SHOWN * (number - 1) : SHOWN * number]
+            for example in shown
         ],
         "sentences",
     )
+    with st.container(horizontal=True, gap="small"):
+        st.caption("In the attention viewer:")
+        for example in shown:
+            viewer_link.to_words(result.sentences[example.place]["words"], example.where.partition(",")[0])
 
 
 def _wanted(example: Example, which: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -10,6 +10,14 @@ from bertviz_core.engine import requests
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from bertviz_core.models.encoding import Encoded
+    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.one_input import OneInput, Prediction
 
 
 @st.cache_resource(show_spinner=False)
@@ -44,3 +52,48 @@ def analyse(request: Request) -> Job:
     """Queue the computation, or join the one that runs."""
     title = request.analysis.replace("_", " ").capitalize()
     return jobs().submit(request.key(), title, lambda progress: requests.compute(request, store(), progress=progress))
+
+
+def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+    """The model that single inputs run on, loaded once and kept while no other is asked for."""
+    return _model(checkpoint.fingerprint(), dtype, checkpoint)
+
+
+@st.cache_resource(max_entries=1, show_spinner="Loading the model")
+def _model(fingerprint: str, dtype: str, _checkpoint: Checkpoint) -> AttentionModel:
+    from bertviz_core.models.one_input import load_to_view
+
+    return load_to_view(_checkpoint, dtype=dtype)
+
+
+def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
+    """(layer, head, query, key) of one input; the last few inputs are remembered."""
+    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}"
+    key = (which, example.ids.tobytes(), example.types.tobytes())
+    return _attention(key, loaded, example)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
+def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
+    from bertviz_core.models.one_input import attention as run
+
+    return run(_model, _example)
+
+
+def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
+    """What the model would put where `masked` differs from the original."""
+    from bertviz_core.models.one_input import predict
+
+    return predict(loaded, original, masked)
+
+
+def analyse_all(wanted: list[Request]) -> Job:
+    """Queue all of it as one job, or join the one that runs."""
+    return jobs().submit(
+        all_key(wanted), "Everything", lambda progress: requests.compute_all(wanted, store(), progress=progress)
+    )
+
+
+def all_key(wanted: list[Request]) -> str:
+    """The key of the job that computes all of these."""
+    return "all/" + "/".join(request.key() for request in wanted)

@@ -240,6 +240,7 @@ def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
     options = head_options(checkpoint)
     if st.session_state.get("head") not in (None, *options):
         del st.session_state["head"]  # chosen in a larger model
+    _follow_head(options)
     before, picker, after = st.columns([1, 3, 1], vertical_alignment="bottom", gap="small")
     label = picker.selectbox("Head", options, key="head", bind="query-params", help="layer-head, counted from 1")
     for column, step, sign in ((before, -1, "chevron_left"), (after, 1, "chevron_right")):
@@ -249,6 +250,20 @@ def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
         )
     from_zero = st.toggle("Count from 0", key="zero", bind="query-params", help="Labels as arrays count: 0-0 is 1-1.")
     return Head.parse(label or options[0]), 0 if from_zero else 1
+
+
+def _follow_head(options: list[str]) -> None:
+    """A link on a page names its head as `at`; the picker, which stays, would not follow `head`."""
+    linked = st.query_params.get("at")
+    if linked is None:
+        return
+    del st.query_params["at"]
+    if linked in options:
+        arrived = "head" not in st.session_state
+        st.session_state["head"] = linked
+        if arrived:  # in a new tab, where the picker would take the `head` that the address came with
+            st.query_params["head"] = linked
+            st.rerun()
 
 
 def _step(options: list[str], step: int) -> None:

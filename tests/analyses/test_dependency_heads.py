@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.dependency_heads import VIEWS, DependencyHeads, accumulator, finish
+from bertviz_core.analyses.dependency_heads import accumulator, finish
+from bertviz_core.analyses.dependency_result import VIEWS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS, Guesses, Rules
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.corpora.function_heads import POSSESSIVES

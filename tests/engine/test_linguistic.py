@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,10 @@ ROWS = [  # relation, head, low, accuracy, baseline
 
 
 class Dependency:
-    def chosen(self, min_count: int) -> Dependency:
+    provenance: ClassVar = {"format": "CoNLL-U", "corpus": {"name": "mine.conllu"}}
+
+    def chosen(self, view: str, min_count: int) -> Dependency:
+        assert view == "function-heads"
         assert min_count > 1
         return self
 

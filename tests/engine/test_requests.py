@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from bertviz_core.analyses import ANALYSES
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.requests import Request, compute, find
+from bertviz_core.engine.requests import Request, compute, compute_all, find, passes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models import checkpoint
@@ -205,3 +205,65 @@ def test_the_results_that_ship_are_those_of_the_demo_and_the_sample_as_they_are(
         assert found is not None, "a changed model, sample or format needs new results: build them"
         assert found.provenance["corpus"]["digest"] == request.source.digest
         assert found.provenance["settings"] == {**asdict(Settings()), "mode": mode}
+
+
+# -- everything at once ----------------------------------------------------------------------------------------------
+
+
+def counting_passes(monkeypatch) -> list[int]:
+    """How many accumulators each forward pass over a corpus fed, from now on."""
+    from bertviz_core.engine import stream
+
+    fed, run = [], stream.run
+
+    def counted(model, examples, accumulators, *rest):
+        fed.append(len(accumulators))
+        run(model, examples, accumulators, *rest)
+
+    monkeypatch.setattr(stream, "run", counted)
+    return fed
+
+
+def test_one_pass_serves_every_analysis_of_a_corpus_and_gives_the_same_numbers(
+    store, tmp_path, request_for, monkeypatch
+):
+    names = ["surface_patterns", "entropy", "clustering"]
+    fed = counting_passes(monkeypatch)
+    compute_all([request_for(name) for name in names], store)
+    assert fed == [3]
+    alone = Store(tmp_path / "alone", shipped=tmp_path / "none")
+    for name in names:
+        compute(request_for(name), alone)
+        one, other = (find(where, request_for(name)) for where in (store, alone))
+        assert one.provenance == other.provenance
+        for field in fields(one):
+            np.testing.assert_equal(getattr(one, field.name), getattr(other, field.name))
+
+
+def test_passes_part_corpora_settings_and_analyses_with_a_pass_of_their_own(request_for):
+    same = [request_for("entropy"), request_for("clustering")]
+    other = [request_for(text=TEXT + "."), request_for(settings=Settings(max_length=31)), request_for("sep_gradients")]
+    assert passes([same[0], *other, same[1]]) == [same, *([one] for one in other)]
+
+
+def test_what_is_stored_is_not_computed_again(store, tiny, request_for, monkeypatch):
+    compute(request_for("entropy"), store, model=tiny)
+    fed = counting_passes(monkeypatch)
+    compute_all([request_for("entropy"), request_for("surface_patterns")], store)
+    assert fed == []
+
+
+def test_a_pass_that_fails_leaves_the_others_and_is_told_at_the_end(store, request_for):
+    empty = request_for("clustering", text="")
+    with pytest.raises(InputError, match=r"empty|Nothing is left"):
+        compute_all([empty, request_for("entropy")], store)
+    assert find(store, request_for("entropy")) is not None
+    assert find(store, empty) is None
+
+
+def test_cancel_ends_everything(store, request_for):
+    progress = Progress()
+    progress.cancelled.set()
+    with pytest.raises(Cancelled):
+        compute_all([request_for("entropy")], store, progress=progress)
+    assert find(store, request_for("entropy")) is None

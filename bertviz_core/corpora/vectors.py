@@ -1,0 +1,90 @@
+"""Word vectors from text files as GloVe writes them: a word and its values, between spaces, one a line."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+import numpy as np
+
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import InputError
+
+EXPECTED = "Give a text file with a word and its numbers, between spaces, on each line."
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """Fixed vectors for a corpus's words.
+
+    rows: the row of each known word.   matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
+    """
+
+    rows: dict[str, int]
+    matrix: np.ndarray
+
+    def row(self, word: str) -> int:
+        """The row of the word as it is written, else in lower case, else 0."""
+        return self.rows.get(word, self.rows.get(word.lower(), 0))
+
+
+def read_vectors(source: Source, words: Set[str]) -> WordVectors:
+    """The vectors of these words (or their lower-case forms) alone, from a .txt, .gz, .xz or a .zip holding one .txt.
+
+    The file is read as a stream. A first line of two whole numbers (word2vec's header) is skipped; of a word that
+    occurs twice the first counts. Raises InputError naming the line.
+    """
+    wanted = words | {word.lower() for word in words}
+    rows: dict[str, int] = {}
+    kept: list[np.ndarray] = []
+    dimension = 0
+    for number, line in _unzipped(source).lines():
+        fields = line.rstrip().split(" ") if not dimension else line.rstrip().rsplit(" ", dimension)
+        if not dimension:
+            if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                continue
+            dimension = len(fields) - 1
+        if len(fields) != dimension + 1 or not dimension:
+            raise InputError(
+                f"The line has {len(fields) - 1} numbers, the first had {dimension}.",
+                where=f"{source.name}, line {number}",
+                hint=EXPECTED,
+            )
+        if fields[0] in wanted and fields[0] not in rows:
+            kept.append(_numbers(fields[1:], f"{source.name}, line {number}"))
+            rows[fields[0]] = len(kept)
+    if not dimension:
+        raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
+    return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *kept]))
+
+
+def _numbers(fields: list[str], where: str) -> np.ndarray:
+    try:
+        values = np.array(fields, dtype=np.float32)
+    except ValueError as error:
+        raise InputError(f"This is not a number: {error}.", where=where, hint=EXPECTED) from error
+    if not np.isfinite(values).all():
+        raise InputError("A value is not a finite number.", where=where, hint=EXPECTED)
+    return values
+
+
+def _unzipped(source: Source) -> Source:
+    """The source itself, or the one .txt in it where it is a zip archive."""
+    with source.opener() as stream:
+        zipped = stream.read(4) == b"PK\x03\x04"
+    return Source(source.name, source.digest, source.size, lambda: _member(source)) if zipped else source
+
+
+def _member(source: Source) -> BinaryIO:
+    try:
+        archive = zipfile.ZipFile(source.opener())
+        names = [name for name in archive.namelist() if name.endswith(".txt")]
+        if len(names) == 1:
+            return cast(BinaryIO, archive.open(names[0]))
+    except (zipfile.BadZipFile, RuntimeError) as error:
+        raise InputError(f"The archive is damaged or locked ({error}).", where=source.name, hint=EXPECTED) from error
+    raise InputError(
+        f"The archive holds {len(names)} text files.", where=source.name, hint="Unpack it, and give the one you want."
+    )

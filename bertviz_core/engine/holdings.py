@@ -1,0 +1,55 @@
+"""What a store holds of a model, told by the results' own headers: their arrays are not read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.engine.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One stored result: its key and analysis, and the provenance that it carries."""
+
+    key: str
+    analysis: str
+    provenance: dict[str, Any]
+
+    @property
+    def size(self) -> tuple[int, str]:
+        """For choosing among several: the tokens it rests on; the key, so that equals have an order."""
+        return int(self.provenance["tokens"]), self.key
+
+
+def holdings(store: Store, fingerprint: str) -> Iterator[Holding]:
+    """Every readable result of the model with these weights, stored or shipped."""
+    for key, head in store.heads():
+        try:
+            metadata = json.loads(head)["__metadata__"]
+            held = Holding(key, metadata["analysis"], json.loads(metadata["json"])["provenance"])
+            if held.provenance["model"]["fingerprint"] == fingerprint and held.analysis in ANALYSES:
+                yield held
+        except (ValueError, KeyError, TypeError):
+            continue  # of another version, or damaged
+
+
+def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
+    """Analysis -> its result that rests on the most tokens, among those of one mode; what was asked for with options or
+    files of its own is left aside."""
+    found: dict[str, Holding] = {}
+    for held in holdings(store, fingerprint):
+        origin = held.provenance
+        plain = not origin["options"] and "others" not in origin
+        if plain and origin["settings"]["mode"] == mode:
+            found[held.analysis] = max(held, found.get(held.analysis, held), key=lambda other: other.size)
+    return {name: _read(store, found[name]) for name in ANALYSES if name in found}
+
+
+def _read(store: Store, held: Holding) -> Any:
+    data = store.get(held.key)
+    assert data is not None
+    return ANALYSES[held.analysis].result_class.from_bytes(data)

@@ -1,0 +1,167 @@
+"""The probes as functions from maps and word vectors to p(i|j), that word i governs word j (methods, 8).
+
+Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All
+but `DistancesAndWords` are linear in their parameters, so that their losses are convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+HIDDEN = 256
+DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sentences of n words on the device.
+
+    maps: (sentence, n, n, head) float32, first index attends to second.   root: (sentence, 4, n, head).
+    words: (sentence, n) rows of the word vectors.   governors: (sentence, n), 0 is ROOT.
+    """
+
+    maps: Tensor
+    root: Tensor
+    words: Tensor
+    governors: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the probes of one run share.
+
+    heads: of all layers.   paper: ROOT as the release has it (the words' own weights, on maps with CLS times one
+    learned scale plus maps with SEP times another) and a word may govern itself; otherwise ROOT has weights of its own
+    and it may not.   misaligned_root: the release's slip, candidate i is scored with the vector of word i+1.
+    """
+
+    heads: int
+    paper: bool = False
+    misaligned_root: bool = False
+
+
+class Probe(nn.Module):
+    """A linear layer's worth of parameters, and scores from them."""
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__()
+        self.choices = choices
+        self.scales = nn.Parameter(torch.ones(2)) if choices.paper else None
+
+    def joined(self, words: Tensor, root: Tensor) -> Tensor:
+        """(sentence, n, n + 1) from scores (sentence, dependent, candidate word) and ROOT's (sentence, n)."""
+        if not self.choices.paper:
+            own = torch.eye(words.shape[1], dtype=torch.bool, device=words.device)
+            words = words.masked_fill(own, -torch.inf)
+        return torch.cat([root[:, :, None], words], -1)
+
+    def size(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+class AttentionOnly(Probe):
+    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights on its four rows, or the paper's two scales.
+
+    weights: (2, head), w (governor -> dependent) then u (dependent -> governor).   root: (4, head).
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices)
+        self.weights = nn.Parameter(torch.zeros(2, choices.heads))
+        self.root = None if choices.paper else nn.Parameter(torch.zeros(4, choices.heads))
+
+    def forward(self, batch: Batch) -> Tensor:
+        ahead, back = (batch.maps @ self.weights.T).unbind(-1)  # (sentence, n, n)
+        return self.joined(ahead.mT + back, self._root(batch))
+
+    def _root(self, batch: Batch) -> Tensor:
+        if self.root is not None:
+            return torch.einsum("brjk,rk->bj", batch.root, self.root)
+        back, ahead = batch.root[:, 0::2] @ self.weights[1], batch.root[:, 1::2] @ self.weights[0]
+        return torch.einsum("bsj,s->bj", back + ahead, self.scales)
+
+
+class AttentionAndWords(Probe):
+    """The same, with w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" concatenation, a bias learned.
+
+    Factorised: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built.
+    governor, dependent: the parts that read v_i and v_j; each gives w's share, then u's.
+    """
+
+    def __init__(self, choices: Choices, vectors: Tensor) -> None:
+        super().__init__(choices)
+        self.vectors = nn.Buffer(vectors)
+        dimension = vectors.shape[1]
+        self.governor = _zeros(dimension, 2 * choices.heads)
+        self.dependent = _zeros(dimension, 2 * choices.heads, bias=False)
+        self.root = None if choices.paper else _zeros(dimension, 4 * choices.heads)
+
+    def forward(self, batch: Batch) -> Tensor:
+        vectors = self.vectors[batch.words]  # (sentence, n, dimension)
+        root_vector, candidates = aligned(vectors, self.choices.misaligned_root)
+        of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
+        of_dependent = self.dependent(vectors).unflatten(-1, (2, -1))  # (sentence, j, 2, head)
+        first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
+        second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
+        ahead, back = (batch.maps @ first + (batch.maps.transpose(1, 2) @ second).transpose(1, 2)).unbind(-1)
+        return self.joined(ahead.mT + back, self._root(batch, vectors, root_vector, of_dependent))
+
+    def _root(self, batch: Batch, vectors: Tensor, root_vector: Tensor, of_dependent: Tensor) -> Tensor:
+        if self.root is not None:
+            weights = self.root(vectors).unflatten(-1, (4, -1))
+            return torch.einsum("brjk,bjrk->bj", batch.root, weights)
+        weights = self.governor(root_vector).unflatten(-1, (2, -1))[:, None] + of_dependent  # (sentence, j, 2, head)
+        ahead = torch.einsum("bsjk,bjk->bsj", batch.root[:, 1::2], weights[:, :, 0])
+        back = torch.einsum("bsjk,bjk->bsj", batch.root[:, 0::2], weights[:, :, 1])
+        return torch.einsum("bsj,s->bj", ahead + back, self.scales)
+
+
+class DistancesAndWords(Probe):
+    """One hidden layer of 256 tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0."""
+
+    def __init__(self, choices: Choices, vectors: Tensor) -> None:
+        super().__init__(choices)
+        self.scales = None
+        self.vectors = nn.Buffer(vectors)
+        self.governor = nn.Linear(vectors.shape[1], HIDDEN)
+        self.dependent = nn.Linear(vectors.shape[1], HIDDEN, bias=False)
+        self.distance = nn.Linear(DISTANCES, HIDDEN, bias=False)
+        self.output = nn.Linear(HIDDEN, 1, bias=False)
+
+    def forward(self, batch: Batch) -> Tensor:
+        vectors = self.vectors[batch.words]
+        candidates = nn.functional.pad(vectors, (0, 0, 1, 0))
+        distance = self.distance(distances(vectors.shape[1], vectors.device))  # (n, n + 1, hidden)
+        hidden = self.governor(candidates)[:, None] + self.dependent(vectors)[:, :, None] + distance
+        scores = self.output(hidden.tanh())[..., 0]
+        return self.joined(scores[:, :, 1:], scores[:, :, 0])
+
+
+def aligned(vectors: Tensor, misaligned: bool) -> tuple[Tensor, Tensor]:
+    """ROOT's vector (sentence, dimension), 0, and the candidates', the words' own; or, as in the release, ROOT has the
+    first word's and every candidate that of the word after it, the last one 0."""
+    if not misaligned:
+        return torch.zeros_like(vectors[:, 0]), vectors
+    return vectors[:, 0], nn.functional.pad(vectors[:, 1:], (0, 0, 0, 1))
+
+
+def distances(size: int, device: torch.device | str = "cpu") -> Tensor:
+    """(dependent, candidate, 8) features of the distance j - i; ROOT, the first candidate, has only its indicator."""
+    words = torch.arange(size, device=device)
+    apart = (words[:, None] - words[None]).float()  # (j, i)
+    near = [apart == offset for offset in (0, -1, 1, -2, 2)]
+    features = [(apart / size).clamp(min=0), (-apart / size).clamp(min=0), *(mark.float() for mark in near)]
+    full = torch.zeros(size, size + 1, DISTANCES, device=device)
+    full[:, 1:, :-1] = torch.stack(features, -1)
+    full[:, 0, -1] = 1
+    return full
+
+
+def _zeros(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs, bias=bias)
+    for parameter in layer.parameters():
+        nn.init.zeros_(parameter)
+    return layer

@@ -1,0 +1,29 @@
+"""Word vectors for the probes: the model's own, and those that a result keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bertviz_core.models.loading import AttentionModel
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What attention and words makes of a pair of words: the arrays of analyses.probes.Probes, heads in one axis."""
+
+    names: list[str]
+    vectors: np.ndarray
+    weights: np.ndarray
+    bias: np.ndarray
+
+
+def embeddings(model: AttentionModel, words: Sequence[str]) -> np.ndarray:
+    """(1 + word, dimension) the model's input embeddings, averaged over a word's pieces; row 0, zeros, for no word."""
+    table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
+    pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
+    return np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])

@@ -1,0 +1,34 @@
+"""One step of the tour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bertviz_core.analyses.head_summary import Results
+from bertviz_core.tour.found import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """claim: what the paper says, with its number.   page: where to see it, and what to `look` at there.
+    needs: the analyses that `find` reads.   address: the page's settings, whatever is found."""
+
+    title: str
+    section: str
+    claim: str
+    page: str
+    look: str
+    question: str
+    needs: tuple[str, ...]
+    find: Callable[[Results], Found]
+    address: dict[str, str] = field(default_factory=dict)
+
+    def found(self, results: Results) -> Found | None:
+        """What the stored results say; None where an analysis is missing, or a token that the step is about."""
+        if not results.keys() >= set(self.needs):
+            return None
+        try:
+            return self.find(results)
+        except KeyError:
+            return None

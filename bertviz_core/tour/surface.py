@@ -1,0 +1,186 @@
+"""Steps through sections 2 and 3: what heads look at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.behaviours import Thresholds
+from bertviz_core.analyses.head_summary import Results, counted, linguistic, told
+from bertviz_core.figures.style import BEHAVIOURS, NAMES
+from bertviz_core.heads import Head
+from bertviz_core.tour.found import Found
+from bertviz_core.tour.step import Step
+
+
+def highest(values: np.ndarray) -> Head:
+    """The head with the highest value."""
+    return Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+
+
+def present(result: object, quantity: str) -> np.ndarray:
+    """(layer, head) values; raises KeyError for what no segment has."""
+    if quantity not in result.present:  # type: ignore[attr-defined]
+        raise KeyError(quantity)
+    values: np.ndarray = result[quantity]  # type: ignore[index]
+    return values
+
+
+def _specialists(results: Results) -> Found:
+    labels = told(results, Thresholds(), linguistic(results))
+    if labels is None:
+        raise KeyError("behaviours")
+    groups = counted(labels)
+    other = groups.pop("other", 0)
+    parts = ", ".join(f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items()) or "none"
+    layers, heads = labels.shape
+    size = f"BERT-base has 12 × 12 heads, this model {layers} × {heads}. "
+    young = groups.get("broad", 0) > labels.size / 2
+    return Found(
+        f"{labels.size - other} of {labels.size}: {parts}.",
+        size + ("Most of its heads are still broad, as before training: it is young." if young else ""),
+    )
+
+
+def _one_head(results: Results) -> Found:
+    values = present(results["surface_patterns"], "previous")
+    head = highest(values)
+    return Found(
+        f"To the token before it: over the whole corpus head {head.label()} puts "
+        f"{values[head.layer, head.head]:.0%} of its attention there.",
+        f"In BERT-base head 3-1 does the like with the next token; in this model the clearest head is {head.label()}.",
+        head,
+    )
+
+
+def _neighbours(results: Results) -> Found:
+    patterns = results["surface_patterns"]
+    previous, following = (present(patterns, name) for name in ("previous", "next"))
+    head = highest(previous)
+    theirs = paper.HEADS_OVER_HALF
+    return Found(
+        f"Head {head.label()}, with {previous[head.layer, head.head]:.2f} on average.",
+        f"BERT-base has {theirs['previous']} heads over 0.5 for the previous token and {theirs['next']} for the next; "
+        f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
+        head,
+    )
+
+
+def _separators(results: Results) -> Found:
+    values = present(results["surface_patterns"], "to_sep")
+    means, theirs = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
+    layer, most = int(means.argmax()), float(means.max())
+    return Found(
+        f"Layer {layer + 1}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
+        f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
+        f"{layer + 1}." + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else ""),
+        highest(values),
+    )
+
+
+def _no_op(results: Results) -> Found:
+    gradients = results["sep_gradients"]
+    attention, sep, other = (
+        present(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
+    )
+    layer = int(attention.argmax())
+    ratio = sep[layer] / other[layer]
+    less = "less" if ratio < 1 else "more"
+    return Found(
+        f"{less.capitalize()}: in layer {layer + 1} the gradient to [SEP] is {ratio:.2f} times that to other tokens.",
+        f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, where over half of the attention goes to "
+        f"[SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} than one elsewhere.",
+        highest(present(gradients, "attention_to_sep")),
+    )
+
+
+def _breadth(results: Results) -> Found:
+    values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
+    means, theirs = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
+    head = highest(values)
+    largest = results["entropy"]["max_weight"][head.layer, head.head]
+    return Found(
+        f"Head {head.label()}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
+        f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
+        f"Layer means of BERT-base fall from {theirs[0]:.1f} nats to {min(theirs):.1f} in layer "
+        f"{int(np.argmin(theirs)) + 1}; this model's go from {means[0]:.1f} to {means.min():.1f} in layer "
+        f"{int(means.argmin()) + 1}.",
+        head,
+    )
+
+
+SURFACE = (
+    Step(
+        "Heads are specialists",
+        "Sections 1 and 3",
+        "A transformer looks at a text through many attention heads at once: 144 of them in BERT-base. The paper finds "
+        "that many do one simple thing: they attend to the next or the previous token, to [SEP], to full stops and "
+        "commas, or broadly to everything.",
+        "overview",
+        "The map of heads: each marker is a head, its shape and colour what it does.",
+        "How many of this model's heads have one of these behaviours?",
+        ("surface_patterns", "entropy"),
+        _specialists,
+    ),
+    Step(
+        "One head, one sentence",
+        "Section 3, Figure 1",
+        "Figure 1 shows four heads of BERT-base: 1-1 attends broadly, 3-1 to the next token, 8-7 to [SEP], 11-6 to "
+        "full stops. Lines run from a token on the left to the tokens on the right that it attends to.",
+        "attention_viewer",
+        "Move over a token on the left: the other tokens' lines fade.",
+        "To which token does each token attend most in this head?",
+        ("surface_patterns",),
+        _one_head,
+    ),
+    Step(
+        "Neighbours",
+        "Section 3.1, Figure 2",
+        f"{paper.HEADS_OVER_HALF['previous']} heads of BERT-base (in layers 2, 4, 7 and 8) put over half of their "
+        f"attention on the previous token, {paper.HEADS_OVER_HALF['next']} (in layers 1, 2, 2, 3 and 6) on the next.",
+        "surface_patterns",
+        "The map shows attention to the previous token; the line above it lists the heads over the threshold.",
+        "Which head attends most to the previous token, and how much?",
+        ("surface_patterns",),
+        _neighbours,
+        {"quantity": NAMES["previous"]},
+    ),
+    Step(
+        "The separator",
+        "Section 3.2, Figure 2",
+        "In layers 6 to 10 of BERT-base [SEP] takes over half of the attention: up to "
+        f"{max(paper.LAYER_MEANS['to_sep']):.2f} in a layer's mean. A token that occurs twice in 128 would get "
+        "about 1/64 by chance.",
+        "surface_patterns",
+        "The green line of the upper figure: the mean of each layer.",
+        "In which layer is attention to [SEP] highest, and does it reach half?",
+        ("surface_patterns",),
+        _separators,
+        {"quantity": NAMES["to_sep"]},
+    ),
+    Step(
+        "A no-op",
+        "Section 3.2, Figure 3",
+        "So much attention to a token that says nothing: the paper reads it as “nothing to do here”. From layer "
+        f"{paper.NO_OP_FROM_LAYER} on, where attention to [SEP] gets high, the loss hardly changes with it: its "
+        "gradient is near 0.",
+        "sep_gradients",
+        "“Is attention to [SEP] a no-op?”: attention above, gradients below.",
+        "In the layer that attends most to [SEP], does a weight on it matter more or less than one on another token?",
+        ("sep_gradients",),
+        _no_op,
+        {"gradient": "gradient to [SEP]"},
+    ),
+    Step(
+        "Narrow and broad",
+        "Section 3.3, Figure 4",
+        "Entropy says how broadly a head looks. Some heads of BERT-base's first layers put at most about 10% on any "
+        f"one token; and from [CLS] the last layer looks broadly again, at {paper.FROM_CLS_LAST_LAYER} nats.",
+        "entropy",
+        "Dots near the dashed line look at everything alike; dots near 0 at one token.",
+        "Which head is the broadest, and how close is it to uniform attention?",
+        ("entropy",),
+        _breadth,
+        {"of": NAMES["entropy"]},
+    ),
+)

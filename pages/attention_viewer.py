@@ -1,0 +1,70 @@
+"""Attention viewer: one head on one input, token by token (Figures 1 and 5)."""
+
+import streamlit as st
+
+from bertviz_core.analyses.attention_viewer import SIDES, View, look, moved
+from bertviz_core.figures.attention_viewer import heatmap, small_multiples
+from bertviz_core.models.one_input import mask
+from pages.shared import attention_panel, input_choice, marks, page, services, sidebar
+
+selection = sidebar.current()
+page.header("attention_viewer", selection, "one text")
+model = services.model(selection.checkpoint, selection.settings.dtype)
+with st.container():
+    one = input_choice.choose(selection, model)
+    if one.cut:
+        st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
+
+positions = [p for p in marks.masked(st.query_params.get("mask", "")) if one.can_mask(p, model.tokens)]
+changed = mask(one, positions, model.tokens) if positions else one
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    shape = st.segmented_control(
+        "Show", ["lines", "heatmap", "table"], default="lines", required=True, key="as", bind="query-params"
+    )
+    units = st.segmented_control(
+        "Between", ["tokens", "words"], default="tokens", required=True, key="units", bind="query-params"
+    )
+    sides = "all"
+    if one.layout.two_sides:
+        sides = st.selectbox("Segments", list(SIDES), key="sides", bind="query-params", width=120)
+    least = st.slider("Lines from", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
+    hidden = st.toggle("Hide special tokens", key="hide", bind="query-params", help="The other weights then sum to 1.")
+    before = positions and st.toggle("Before masking", key="before", bind="query-params")
+    if positions:
+        st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
+
+view = View(units == "words", not hidden, sides, selection.settings.paper)
+shown = one if before else changed
+seen = look(shown.layout, services.attention(model, shown.example), view)
+with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
+    attention_panel.claim(seen, selection, sides)
+    if positions:
+        difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
+        attention_panel.masking(difference, services.predictions(model, one, changed), selection)
+if not seen.weights.size:
+    st.stop()
+
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    if shape == "lines":
+        attention_panel.lines(seen, selection, one, model.tokens.mask is not None, least, positions)
+    elif shape == "heatmap":
+        alt = f"Attention of head {selection.label}, from each row's token to each column's"
+        page.chart(heatmap(seen, selection.head), "attention-heatmap", alt, clickable=False)
+    else:
+        attention_panel.table(seen, selection)
+with right:
+    st.markdown("**All heads** on this input; a click chooses one")
+    alt = "A small picture of every head's attention, layer by head"
+    page.chart(small_multiples(seen, chosen=selection.head, base=selection.base), "attention-heads", alt)
+
+attention_panel.downloads(seen, selection, shown)
+page.about(
+    r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
+    r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",
+    "Figures 1 and 5. Darkness is the weight with which the token on the left attends to the one on the right. To a "
+    "word in several pieces the sum over its pieces, from it their mean (section 4.1). Where special tokens are "
+    "hidden, the other weights of a row are divided by their sum.",
+    look,
+)

@@ -1,0 +1,312 @@
+// One head's attention as lines between two columns of tokens. Token text only ever enters through textContent.
+
+const LEVELS = 48; // lines of like darkness are drawn in one stroke
+const FAINT = 0.005; // a line this light cannot be seen
+const views = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let view = views.get(parentElement);
+  if (!view) views.set(parentElement, (view = new Lines(parentElement)));
+  view.send = setTriggerValue;
+  view.update(data);
+  return () => {
+    view.watcher.disconnect();
+    view.root.remove();
+    views.delete(parentElement);
+  };
+}
+
+function make(tag, className = "", text = "", attributes = {}) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+function list(label) {
+  return { role: "listbox", "aria-multiselectable": "true", "aria-label": label };
+}
+
+class Lines {
+  constructor(parent) {
+    this.pins = new Set();
+    this.hover = null; // the row under the pointer, or else the one with the keyboard's focus, is isolated
+    this.current = null; // the row that was last focused: what the mask button acts on
+    this.root = parent.appendChild(make("div", "lines"));
+    const bar = this.root.appendChild(make("div", "bar"));
+    this.mask = this.button(bar, "Mask", () => this.send("mask", this.current.start));
+    this.clear = this.button(bar, "Clear pins", () => this.setPins([]));
+    this.button(bar, "SVG", () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" })));
+    this.button(bar, "PNG", () => this.savePng());
+    this.status = this.root.appendChild(make("div", "status", "", { role: "status" }));
+    const stage = this.root.appendChild(make("div", "stage"));
+    stage.append(make("div", "head from", "from"), make("div"), make("div", "head", "to"));
+    this.columns = {
+      from: stage.appendChild(make("ul", "column from", "", list("from"))),
+      to: make("ul", "column to", "", list("to")),
+    };
+    this.canvas = stage.appendChild(make("canvas", "", "", { "aria-hidden": "true" }));
+    stage.append(this.columns.to);
+    this.listen(stage);
+  }
+
+  button(bar, text, act) {
+    const button = bar.appendChild(make("button", "", text, { type: "button" }));
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  listen(stage) {
+    stage.addEventListener("pointerover", (event) => this.point(rowOf(event)));
+    stage.addEventListener("pointerleave", () => this.point(null));
+    stage.addEventListener("click", (event) => rowOf(event) && this.toggle(rowOf(event)));
+    stage.addEventListener("focusin", (event) => this.focused(rowOf(event)));
+    stage.addEventListener("focusout", () => this.show());
+    stage.addEventListener("keydown", (event) => this.key(event));
+    this.canvas.addEventListener("transitionend", () => this.draw());
+    this.watcher = new ResizeObserver(() => this.draw());
+    this.watcher.observe(this.canvas);
+  }
+
+  update(data) {
+    const before = this.data;
+    this.data = data;
+    const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
+    this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
+    if (before?.text !== data.text) this.pins = new Set(data.pins);
+    if (JSON.stringify([before?.from, before?.to]) !== JSON.stringify([data.from, data.to])) this.fill();
+    this.show();
+  }
+
+  fill() {
+    const active = this.root.getRootNode().activeElement?.row;
+    this.rows = { from: [], to: [] };
+    const count = Math.max(this.data.from.length, this.data.to.length);
+    const [height, size] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    this.root.style.setProperty("--row", `${height}px`);
+    this.root.style.setProperty("--size", `${size}px`);
+    this.canvas.style.height = `${height * count}px`;
+    this.height = height;
+    for (const side of ["from", "to"]) {
+      this.columns[side].replaceChildren();
+      this.data[side].forEach((unit, at) => this.addRow(side, unit, at));
+    }
+    const same = (row) => row.side === active?.side && row.start === active?.start;
+    [...this.rows.from, ...this.rows.to].find(same)?.element.focus({ preventScroll: true });
+    this.hover = null;
+    this.current = [...this.rows.from, ...this.rows.to].find((row) => row.start === this.current?.start) ?? null;
+  }
+
+  addRow(side, unit, at) {
+    const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
+    const element = make("li", kind, "", { role: "option", tabindex: at ? "-1" : "0", title: unit.label });
+    element.appendChild(make("bdi", "", unit.label));
+    element.row = { side, at, element, ...unit };
+    this.columns[side].append(element);
+    this.rows[side].push(element.row);
+  }
+
+  // --- what the reader does
+
+  point(row) {
+    this.hover = row;
+    this.show();
+  }
+
+  focused(row) {
+    if (!row) return;
+    this.current = row;
+    for (const other of this.rows[row.side]) other.element.tabIndex = other === row ? 0 : -1;
+    this.show();
+  }
+
+  toggle(row) {
+    row.element.focus({ preventScroll: true });
+    const name = row.side + (row.start + 1);
+    this.setPins(this.pins.has(name) ? [...this.pins].filter((pin) => pin !== name) : [...this.pins, name]);
+  }
+
+  setPins(pins) {
+    this.pins = new Set(pins);
+    this.show();
+    this.send("pins", pins);
+  }
+
+  key(event) {
+    const row = rowOf(event);
+    if (!row || event.ctrlKey || event.altKey || event.metaKey) return;
+    const { from, to } = this.rows;
+    const list = this.rows[row.side];
+    const goals = {
+      ArrowDown: list[row.at + 1],
+      ArrowUp: list[row.at - 1],
+      Home: list[0],
+      End: list.at(-1),
+      ArrowLeft: row.side === "to" && from[Math.min(row.at, from.length - 1)],
+      ArrowRight: row.side === "from" && to[Math.min(row.at, to.length - 1)],
+    };
+    if (event.key in goals) {
+      this.hover = null;
+      if (goals[event.key]) goals[event.key].element.focus();
+    } else if (event.key === "Enter" || event.key === " ") this.toggle(row);
+    else if (event.key === "m" && this.canMask(row)) this.send("mask", row.start);
+    else if (event.key === "Escape") this.setPins([]);
+    else return;
+    event.preventDefault();
+  }
+
+  canMask(row) {
+    return this.data.canMask && row && !row.special;
+  }
+
+  // --- what the reader sees
+
+  alone() {
+    const element = this.root.getRootNode().activeElement;
+    return this.hover ?? (element?.matches?.("li:focus-visible") ? element.row : null);
+  }
+
+  weight(from, to) {
+    return this.weights[from * this.data.to.length + to];
+  }
+
+  pinned(row) {
+    return this.pins.has(row.side + (row.start + 1));
+  }
+
+  show() {
+    const alone = this.alone();
+    for (const side of ["from", "to"]) {
+      for (const row of this.rows[side]) {
+        const weight = alone && alone.side !== side ? this.between(alone, row) : 0;
+        row.element.style.setProperty("--weight", weight >= this.data.least ? weight.toFixed(3) : 0);
+        row.element.classList.toggle("here", row === alone);
+        row.element.setAttribute("aria-selected", this.pinned(row));
+      }
+    }
+    this.mask.disabled = !this.canMask(this.current);
+    this.mask.textContent = this.current
+      ? `${this.current.masked ? "Unmask" : "Mask"} “${this.current.label.slice(0, 20)}”`
+      : "Mask a token";
+    this.clear.disabled = !this.pins.size;
+    this.status.textContent = alone ? this.sentence(alone) : this.hint();
+    this.draw();
+  }
+
+  between(row, other) {
+    return row.side === "from" ? this.weight(row.at, other.at) : this.weight(other.at, row.at);
+  }
+
+  sentence(row) {
+    const others = this.rows[row.side === "from" ? "to" : "from"];
+    const ranked = others.map((other) => [this.between(row, other), other]).sort((a, b) => b[0] - a[0]);
+    const seen = ranked.filter(([weight], rank) => !rank || weight >= FAINT).slice(0, 4);
+    const best = seen.map(([weight, other]) => `${other.label.slice(0, 20)} ${weight.toFixed(2)}`);
+    return `${row.label.slice(0, 30)} ${row.side === "from" ? "→" : "←"} ${best.join(", ")}`;
+  }
+
+  hint() {
+    return "Point: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
+  }
+
+  // [from, to, weight, red] of every line to be drawn now
+  *lines() {
+    const alone = this.alone();
+    for (const a of this.rows.from) {
+      for (const b of this.rows.to) {
+        const weight = this.weight(a.at, b.at);
+        if (weight < Math.max(this.data.least, FAINT)) continue;
+        if (alone && alone !== a && alone !== b) continue;
+        const red = this.pinned(a) || this.pinned(b);
+        yield [a.at, b.at, red || alone || !this.pins.size ? weight : weight * 0.15, red];
+      }
+    }
+  }
+
+  draw() {
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    if (!width || !this.rows) return;
+    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+    }
+    const context = this.canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.lineWidth = this.height > 16 ? 2 : 1.4;
+    const style = getComputedStyle(this.canvas);
+    const levels = new Map();
+    for (const [from, to, weight, red] of this.lines()) {
+      const level = Math.max(1, Math.ceil(weight * LEVELS)) + (red ? 1000 : 0); // red ones last, on top
+      if (!levels.has(level)) levels.set(level, new Path2D());
+      levels.get(level).moveTo(0, this.middle(from));
+      levels.get(level).lineTo(width, this.middle(to));
+    }
+    for (const level of [...levels.keys()].sort((a, b) => a - b)) {
+      context.strokeStyle = level > 1000 ? style.caretColor : style.color;
+      context.globalAlpha = (level % 1000) / LEVELS;
+      context.stroke(levels.get(level));
+    }
+  }
+
+  middle(at) {
+    return (at + 0.5) * this.height;
+  }
+
+  // --- files: always dark on white, for paper
+
+  svg() {
+    const [column, between] = [190, 260];
+    const [width, height] = [2 * column + between, this.canvas.clientHeight + 34];
+    const space = "http://www.w3.org/2000/svg";
+    const drawn = document.implementation.createDocument(space, "svg");
+    const add = (tag, attributes, text = "") => {
+      const element = drawn.documentElement.appendChild(drawn.createElementNS(space, tag));
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+      element.textContent = text;
+    };
+    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
+      drawn.documentElement.setAttribute(name, value);
+    add("rect", { width, height, fill: "#fff" });
+    add("text", { x: width / 2, y: 16, "text-anchor": "middle", "font-family": "sans-serif", "font-size": 13 }, this.data.title);
+    const sorted = [...this.lines()].sort((a, b) => a[3] - b[3] || a[2] - b[2]);
+    for (const [from, to, weight, red] of sorted)
+      add("line", {
+        x1: column, x2: column + between, y1: 24 + this.middle(from), y2: 24 + this.middle(to),
+        stroke: red ? "#e03131" : "#1f2430", "stroke-opacity": weight.toFixed(3), "stroke-width": 1.6,
+      });
+    for (const row of [...this.rows.from, ...this.rows.to]) {
+      const left = row.side === "from";
+      add("text", {
+        x: left ? column - 8 : column + between + 8, y: 24 + this.middle(row.at) + 4,
+        "text-anchor": left ? "end" : "start", "font-family": "sans-serif", "font-size": 13, "unicode-bidi": "isolate",
+        fill: this.pinned(row) ? "#e03131" : row.special ? "#8a90a0" : "#1f2430",
+      }, row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label);
+    }
+    return new XMLSerializer().serializeToString(drawn);
+  }
+
+  savePng() {
+    const image = new Image();
+    image.onload = () => {
+      const canvas = make("canvas");
+      const scale = Math.min(3, 8000 / image.height);
+      [canvas.width, canvas.height] = [image.width * scale, image.height * scale];
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob((blob) => save(this.data.name + ".png", blob));
+    };
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(this.svg());
+  }
+}
+
+function rowOf(event) {
+  return event.target.closest?.("li")?.row ?? null;
+}
+
+function save(name, blob) {
+  const link = make("a", "", "", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

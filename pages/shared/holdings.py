@@ -1,0 +1,95 @@
+"""What a model's stored results add up to, what is stored, and everything that is missing as one job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.head_summary import Results
+from bertviz_core.engine.requests import passes
+from bertviz_core.figures.style import BEHAVIOURS
+from bertviz_core.heads import Head
+from pages.shared import boxes, catalogue, job_panel, services, stored
+from pages.shared.selection import Selection, seconds_to_analyse
+
+COUNTED = ("documents", "segments", "sentences", "windows", "words", "tokens")
+
+
+def claim(groups: Mapping[str, int], heads: int) -> str:
+    """What this model's heads do, in one sentence."""
+    named = [f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items() if name != "other"]
+    rest = groups.get("other", 0)
+    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behaviour'}**; {rest} do none of these."
+
+
+def key_numbers(
+    results: Results, groups: Mapping[str, int], named: Mapping[str, str], base: int
+) -> list[tuple[str, str, str]]:
+    """(label, this run, paper)."""
+    total = sum(groups.values())
+    entries = [("Heads with a behaviour", f"{total - groups.get('other', 0)} of {total}", "over the thresholds")]
+    if "surface_patterns" in results:
+        patterns = results["surface_patterns"]
+        layer, head = divmod(int(patterns["previous"].argmax()), patterns["previous"].shape[1])
+        clearest = f"{Head(layer, head).label(base)}: {patterns['previous'][layer, head]:.2f}"
+        over = paper.HEADS_OVER_HALF["previous"]
+        entries.append(("Previous token, clearest", clearest, f"paper: {over} heads over 0.5"))
+        if "to_sep" in patterns.present:
+            highest = f"{patterns.layer_means('to_sep').max():.2f}"
+            entries.append(("To [SEP], highest layer", highest, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
+    if "dependency_heads" in results or "coreference_heads" in results:
+        entries.append(("Linguistic heads found", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
+    elif "entropy" in results:
+        last = f"{results['entropy'].layer_means('entropy')[-1]:.2f} nats"
+        entries.append(("Mean entropy, last layer", last, f"paper: {paper.LAYER_MEANS['entropy'][-1]:.1f}"))
+    return entries
+
+
+def panel(page: str, selection: Selection) -> None:
+    """A row for each analysis and corpus; and what is missing, as one job."""
+    table = [
+        _row(analysis.name, source, services.find(selection.request(analysis.name).on(source)))
+        for analysis in ANALYSES.values()
+        for source in stored.sources(analysis.corpus, page, selection)
+    ]
+    st.dataframe(table, hide_index=True, height="content", alt="What is stored, by analysis and corpus")
+    _job(page, selection)
+
+
+def _row(analysis: str, source: Any, result: Any) -> dict[str, str]:
+    origin = result.provenance if result is not None else {}
+    counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
+    return {
+        "analysis": catalogue.entry(analysis).title,
+        "corpus": source.name,
+        "stored": "✓" if result is not None else "not yet",
+        "rests on": counts,
+    }
+
+
+def _job(page: str, selection: Selection) -> None:
+    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None]
+    job = services.jobs().get(st.session_state.get("everything", ""))
+    if job is not None and not job.finished:
+        job_panel.running(job)
+        return
+    if job is not None and job.error is not None:
+        boxes.error(job.error)
+    if not wanted:
+        st.caption("Every analysis is stored for these corpora: nothing is left to run.")
+        return
+    ways = len(passes(wanted))
+    seconds = seconds_to_analyse(selection) * ways
+    st.write(
+        f"{len(wanted)} analyses are missing. One job makes them in {ways} passes of the model: what reads the same "
+        "corpus shares one. Each pass is kept as soon as it ends."
+    )
+    length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
+    if st.button(f"Run everything (about {length})", type="primary", icon=":material/play_arrow:"):
+        services.analyse_all(wanted)
+        st.session_state["everything"] = services.all_key(wanted)
+        st.rerun()

@@ -1,0 +1,21 @@
+"""Masked tokens and pins in the address: positions counted from 1, as on the screen. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def masked(parameter: str) -> list[int]:
+    """ "3,7" as positions from 0, [2, 6]; whatever is no position is passed over."""
+    return sorted({int(part) - 1 for part in parameter.split(",") if re.fullmatch(r"[1-9]\d{0,4}", part)})
+
+
+def to_mask(positions: Iterable[int]) -> str:
+    """The inverse of `masked`."""
+    return ",".join(str(position + 1) for position in sorted(positions))
+
+
+def pins(parameter: str) -> list[str]:
+    """ "from3,to7" as ["from3", "to7"]; whatever is no pin is passed over."""
+    return [part for part in parameter.split(",") if re.fullmatch(r"(from|to)[1-9]\d{0,4}", part)]

@@ -1,0 +1,54 @@
+"""Guided tour: the paper in short steps, each with a claim, a page to open and a question (for a class)."""
+
+import streamlit as st
+
+from bertviz_core.tour import steps
+from pages.shared import catalogue, links, page, sidebar, stored
+from pages.shared.boxes import plain
+
+selection = sidebar.current()
+page.header("tour", selection)
+shown = steps({entry.name for entry in catalogue.ENTRIES})
+numbers = [str(place) for place in range(1, len(shown) + 1)]
+
+
+def go(number: str) -> None:
+    st.session_state["step"] = number
+
+
+if "step" not in st.session_state and st.query_params.get("step") not in numbers:
+    st.session_state["step"] = st.session_state.get("tour at", numbers[0])
+number = st.segmented_control("Step", numbers, required=True, key="step", bind="query-params") or numbers[0]
+st.session_state["tour at"] = number  # a widget's own state does not outlive a visit to another page
+place = numbers.index(number)
+step = shown[place]
+results = stored.results("tour", selection)
+found = step.found(results)
+
+with st.container(border=True):
+    st.caption(f"Step {number} of {len(shown)} · {step.section}")
+    st.subheader(plain(step.title))
+    st.markdown(f"**The paper:** {plain(step.claim)}")
+    st.markdown(f"**Look:** {plain(step.look)}")
+    head = found.head if found else None
+    at = f" at head {head.label(selection.base)}" if head else ""
+    label = f"**Open {plain(catalogue.entry(step.page).title)}{at}**"
+    links.to(step.page, label, head, catalogue.entry(step.page).icon, **step.address)
+    st.markdown(f"**Question:** {plain(step.question)}")
+    with st.expander("The answer", icon=":material/lightbulb:", key=f"answer-{number}"):
+        st.markdown(plain(found.answer) if found else "Open the page and analyse first: nothing is stored of this yet.")
+    if found:
+        st.info(f"**This model and BERT-base.** {plain(found.differs)}", icon=":material/compare:")
+
+with st.container(horizontal=True, horizontal_alignment="distribute"):
+    back, on = numbers[max(place - 1, 0)], numbers[min(place + 1, len(numbers) - 1)]
+    st.button("Back", icon=":material/arrow_back:", on_click=go, args=(back,), disabled=place == 0)
+    st.button(
+        "Next step",
+        type="primary",
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        on_click=go,
+        args=(on,),
+        disabled=place == len(numbers) - 1,
+    )

@@ -1,0 +1,60 @@
+"""Word vectors: every packing, only the corpus's words, odd lines named."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import zipfile
+
+import numpy as np
+import pytest
+
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.vectors import read_vectors
+from bertviz_core.errors import InputError
+
+TEXT = "the 1 2\ncat -0.5 3e-1\n. . 7 8\nthe 9 9\nparis 4 5\n"
+
+
+def zipped(*names: str) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name in names:
+            archive.writestr(name, TEXT)
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data", [TEXT.encode(), gzip.compress(TEXT.encode()), lzma.compress(TEXT.encode()), zipped("a.txt")]
+)
+def test_every_packing_gives_the_words_asked_for(data):
+    found = read_vectors(from_bytes(data, "v"), {"The", "cat", "Paris", "zebra"})
+    assert set(found.rows) == {"the", "cat", "paris"} and found.matrix.dtype == np.float32
+    assert found.matrix[0].tolist() == [0, 0] and found.row("zebra") == 0
+    assert found.matrix[found.row("The")].tolist() == [1, 2]  # the first of two
+    assert found.matrix[found.row("cat")].tolist() == pytest.approx([-0.5, 0.3])
+
+
+def test_a_header_is_skipped_and_a_word_with_a_space_does_no_harm():
+    found = read_vectors(from_bytes(("4 2\n" + TEXT).encode(), "v"), {"cat", ". ."})
+    assert found.matrix[found.row(". .")].tolist() == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("data", "where"),
+    [
+        (b"the 1 2\ncat 1\n", "line 2"),
+        (b"the 1 2\ncat 1 x\n", "line 2"),
+        (b"the 1 2\ncat 1 nan\n", "line 2"),
+        (b"the 1 2\n\xff 1 2\n", "line 2"),
+        (b"the\n", "line 1"),
+        (b"", "v"),
+        (zipped("a.txt", "b.txt"), "v"),
+        (b"PK\x03\x04 and nothing more", "v"),
+    ],
+)
+def test_what_nobody_can_read_is_named(data, where):
+    with pytest.raises(InputError) as caught:
+        read_vectors(from_bytes(data, "v"), {"the", "cat"})
+    assert where in caught.value.where and caught.value.hint

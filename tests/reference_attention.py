@@ -1,0 +1,61 @@
+"""What a view of one input's attention is, in plain loops over Python floats; shares no code with the package.
+
+`rows` is one head's map, rows[i][j]; `words` the word of each token; `special` and `sides` say so of each unit.
+"""
+
+from __future__ import annotations
+
+
+def to_words(rows, words, first_piece=False):
+    """To a word the sum over its pieces; from it the mean over its pieces, or its first piece (section 4.1)."""
+    count = max(words) + 1
+    seen = [[0.0] * count for _ in range(count)]
+    for u in range(count):
+        pieces = [i for i in range(len(words)) if words[i] == u]
+        pieces = pieces[:1] if first_piece else pieces
+        for i in pieces:
+            for j in range(len(words)):
+                seen[u][words[j]] += float(rows[i][j]) / len(pieces)
+    return seen
+
+
+def without_special(rows, special):
+    """Rows and columns of special units left out, each row divided by what is left of it."""
+    kept = [i for i in range(len(special)) if not special[i]]
+    seen = []
+    for i in kept:
+        total = 0.0
+        for j in kept:
+            total += float(rows[i][j])
+        seen.append([float(rows[i][j]) / total if total else 0.0 for j in kept])
+    return seen
+
+
+def between(rows, sides, here, there):
+    """From the units of one side to the units of another."""
+    return [
+        [float(rows[i][j]) for j in range(len(sides)) if sides[j] == there]
+        for i in range(len(sides))
+        if sides[i] == here
+    ]
+
+
+def moved(before, after):
+    """Half the sum of differences in a row, mean over rows."""
+    total = 0.0
+    for old, new in zip(before, after, strict=True):
+        total += sum(abs(float(a) - float(b)) for a, b in zip(old, new, strict=True)) / 2
+    return total / len(before)
+
+
+def largest_of_patches(rows, patches):
+    """The largest weight of each of patches x patches runs; run p of n begins at floor(p n / patches)."""
+    n = len(rows)
+    begins = [p * n // patches for p in range(patches)] + [n]
+    return [
+        [
+            max(float(rows[i][j]) for i in range(begins[p], begins[p + 1]) for j in range(begins[q], begins[q + 1]))
+            for q in range(patches)
+        ]
+        for p in range(patches)
+    ]

@@ -1,0 +1,171 @@
+"""Probes, literally: scores as loops over heads, words and dimensions, written from methods.md, section 8."""
+
+from __future__ import annotations
+
+import math
+
+
+def attention_only(maps, cls, sep, w, u, root):
+    """scores[j][i], candidate 0 being ROOT, from maps[k][x][y] (x attends to y).
+
+    cls[k] and sep[k] are (to, from): to[j] = A[j,CLS], from[j] = A[CLS,j]. root[r][k] weighs A[j,CLS], A[CLS,j],
+    A[j,SEP], A[SEP,j] in this order. A word never governs itself.
+    """
+    heads, size = len(maps), len(maps[0])
+    scores = []
+    for j in range(size):
+        at_root = 0.0
+        for k in range(heads):
+            rows = (cls[k][0][j], cls[k][1][j], sep[k][0][j], sep[k][1][j])
+            at_root += sum(root[r][k] * rows[r] for r in range(4))
+        row = [at_root]
+        for i in range(size):
+            total = sum(w[k] * maps[k][i][j] + u[k] * maps[k][j][i] for k in range(heads))
+            row.append(-math.inf if i == j else total)
+        scores.append(row)
+    return scores
+
+
+def paper_attention_only(maps, cls, sep, w, u, scales):
+    """The release: ROOT is scored with the words' own weights on scales[0] * CLS + scales[1] * SEP."""
+    heads, size = len(maps), len(maps[0])
+    scores = []
+    for j in range(size):
+        row = [0.0]
+        for k in range(heads):
+            from_root = scales[0] * cls[k][1][j] + scales[1] * sep[k][1][j]
+            to_root = scales[0] * cls[k][0][j] + scales[1] * sep[k][0][j]
+            row[0] += w[k] * from_root + u[k] * to_root
+        for i in range(size):
+            row.append(sum(w[k] * maps[k][i][j] + u[k] * maps[k][j][i] for k in range(heads)))
+        scores.append(row)
+    return scores
+
+
+def attention_and_words(maps, cls, sep, vectors, big_w, big_u, bias_w, bias_u, scales, misaligned):
+    """The release's attention and words: w_k = W_k.(v_i + v_j) + b over the concatenation, built in full for each pair.
+
+    big_w[k] and big_u[k] have twice the vectors' length. v_ROOT is 0. Misaligned: the vectors of the candidates are
+    those of the words with ROOT's at the end, while the maps have ROOT at the front.
+    """
+    heads, size = len(maps), len(maps[0])
+    nothing = [0.0] * len(vectors[0])
+    candidates = [*vectors, nothing] if misaligned else [nothing, *vectors]
+    scores = []
+    for j in range(size):
+        row = []
+        for i in range(size + 1):
+            pair = [*candidates[i], *vectors[j]]
+            total = 0.0
+            for k in range(heads):
+                w = sum(a * b for a, b in zip(big_w[k], pair, strict=True)) + bias_w[k]
+                u = sum(a * b for a, b in zip(big_u[k], pair, strict=True)) + bias_u[k]
+                if i == 0:
+                    ahead = scales[0] * cls[k][1][j] + scales[1] * sep[k][1][j]
+                    back = scales[0] * cls[k][0][j] + scales[1] * sep[k][0][j]
+                else:
+                    ahead, back = maps[k][i - 1][j], maps[k][j][i - 1]
+                total += w * ahead + u * back
+            row.append(total)
+        scores.append(row)
+    return scores
+
+
+def distance_features(size):
+    """features[j][i] for dependent j and candidate i, 0 being ROOT."""
+    table = []
+    for j in range(1, size + 1):
+        row = [[0.0] * 7 + [1.0]]
+        for i in range(1, size + 1):
+            d = j - i
+            near = [float(d == offset) for offset in (0, -1, 1, -2, 2)]
+            row.append([max(d, 0) / size, max(-d, 0) / size, *near, 0.0])
+        table.append(row)
+    return table
+
+
+def distances_and_words(vectors, first, second, third, bias, out):
+    """One hidden layer of tanh units over [v_i, v_j, features]; first, second, third: unit x inputs."""
+    size, nothing = len(vectors), [0.0] * len(vectors[0])
+    features = distance_features(size)
+    scores = []
+    for j in range(size):
+        row = []
+        for i, v in enumerate([nothing, *vectors]):
+            total = 0.0
+            for unit in range(len(out)):
+                value = bias[unit]
+                value += sum(a * b for a, b in zip(first[unit], v, strict=True))
+                value += sum(a * b for a, b in zip(second[unit], vectors[j], strict=True))
+                value += sum(a * b for a, b in zip(third[unit], features[j][i], strict=True))
+                total += out[unit] * math.tanh(value)
+            row.append(-math.inf if i == j + 1 else total)
+        scores.append(row)
+    return scores
+
+
+def cross_entropy(scores, governors):
+    """Summed over words, nats."""
+    total = 0.0
+    for row, governor in zip(scores, governors, strict=True):
+        total += math.log(sum(math.exp(score) for score in row)) - row[governor]
+    return total
+
+
+def tree_distance(governors, a, b):
+    """Edges between words a and b (from 1) of a tree."""
+
+    def above(word):
+        path = [word]
+        while word:
+            word = governors[word - 1]
+            path.append(word)
+        return path
+
+    first, second = above(a), above(b)
+    return min(first.index(x) + second.index(x) for x in first if x in second)
+
+
+def spanning_tree_edges(apart):
+    """Prim's: edges (lower, higher) of the minimum spanning tree, from 0."""
+    inside, edges = {0}, set()
+    while len(inside) < len(apart):
+        a, b = min(
+            ((a, b) for a in inside for b in range(len(apart)) if b not in inside), key=lambda e: apart[e[0]][e[1]]
+        )
+        inside.add(b)
+        edges.add((min(a, b), max(a, b)))
+    return edges
+
+
+def structural_loss(states, matrix, governors):
+    """sum over pairs of |tree distance - squared distance under B|, divided by n^2; matrix: dimension x rank."""
+    size, total = len(states), 0.0
+    for a in range(size):
+        for b in range(size):
+            gap = [x - y for x, y in zip(states[a], states[b], strict=True)]
+            image = [sum(gap[d] * matrix[d][r] for d in range(len(gap))) for r in range(len(matrix[0]))]
+            total += abs(tree_distance(governors, a + 1, b + 1) - sum(v * v for v in image))
+    return total / size**2
+
+
+def highest_tree(scores):
+    """Governors of the best tree by trying every assignment: scores[j][i], i = 0 is ROOT."""
+    size = len(scores)
+    best, found = -math.inf, None
+    for number in range((size + 1) ** size):
+        governors = [number // (size + 1) ** j % (size + 1) for j in range(size)]
+        if any(_circles(governors, j + 1) for j in range(size)):
+            continue
+        total = sum(scores[j][g] for j, g in enumerate(governors))
+        if total > best:
+            best, found = total, governors
+    return found
+
+
+def _circles(governors, word):
+    for _ in range(len(governors) + 1):
+        if word == 0:
+            return False
+        word = governors[word - 1]
+    return True

@@ -1,0 +1,97 @@
+"""The overview and the head panel, driven as a reader would; both read what is stored and never load a model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.test_app import ROOT, open_app, own_store, wait_for_job, words  # noqa: F401  (a fixture)
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
+
+
+def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
+    app = open_app(head="1-3")
+    assert [title.value for title in app.title] == ["Overview"]
+    assert "Of 48 heads:" in words(app)
+    assert len(app.metric) == 4
+    assert "Head 1-3: previous token" in words(app).replace("*", "")
+    rows = app.dataframe[0].value.set_index("quantity")
+    assert rows.loc["attention to the previous token", "rank"] == "1 of 48"
+    assert "Every analysis is stored" in words(app)
+
+
+def test_the_threshold_of_broad_heads_is_a_slider() -> None:
+    app = open_app()
+    before = int(app.metric[0].value.split()[0])
+    app.slider(key="broad").set_value(7.0).run()
+    assert int(app.metric[0].value.split()[0]) < before
+    assert "broad" not in next(m.value for m in app.markdown if m.value.startswith("**Of 48"))
+
+
+def test_everything_that_is_missing_is_one_job() -> None:
+    app = open_app()
+    app.text_area(key="paste").set_value(TEXT).run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    assert "4 analyses are missing. One job makes them in 2 passes" in words(app)
+    next(b for b in app.button if b.label.startswith("Run everything")).click().run()
+    app = wait_for_job(app)
+    assert not app.error
+    assert "Every analysis is stored" in words(app)
+    stored = app.dataframe[-1].value
+    mine = stored[stored["corpus"] == "pasted text"]
+    assert set(mine["analysis"]) == {"Surface patterns", "Entropy", "[SEP] gradients", "Clustering"}
+    assert set(mine["stored"]) == {"✓"}
+
+
+def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
+    app = open_app(model=str(tiny_folder))
+    assert not app.error
+    assert not app.metric
+    assert any(b.label.startswith("Run everything") for b in app.button)
+    assert set(app.dataframe[0].value["stored"]) == {"not yet"}
+
+
+@pytest.mark.parametrize("page", ["surface_patterns", "sep_gradients", "entropy", "dependency_heads", "clustering"])
+def test_every_page_of_the_paper_has_the_head_in_one_line_that_opens(page: str) -> None:
+    app = open_app(page, head="1-3")
+    label = next(e.label for e in app.expander if "in every analysis" in e.label)
+    assert label.replace("\\", "") == "Head 1-3 in every analysis: previous token"
+
+
+def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
+    app = open_app("entropy", head="1-5")
+    app.session_state["head-panel"] = True
+    app.run()
+    rows = app.dataframe[0].value.set_index("quantity")
+    assert rows.loc["entropy, nats", "rank"].endswith("of 48")
+    assert rows.loc["antecedents found", "baseline"].endswith("(head match)")
+    assert "Attend most alike" in words(app)
+    linked = {link.proto.page for link in app.main.get("page_link")}
+    assert {"surface_patterns", "clustering", "dependency_heads"} <= linked
+    assert "entropy" not in linked
+
+
+def test_another_readers_upload_is_not_told() -> None:
+    from pages.shared import services
+
+    services.store().keep_upload(b"# secret\n", "secret.conllu")
+    assert not any("secret" in str(frame.value.to_dict()) for frame in open_app().dataframe)
+
+
+@pytest.mark.parametrize("page", ["overview", "tour", "entropy"])
+def test_pages_on_stored_results_import_neither_torch_nor_transformers(page: str) -> None:
+    code = f"""
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("app.py", default_timeout=60).run()
+app.switch_page("pages/{page}.py")
+app.session_state["head-panel"] = True
+app.run()
+assert not app.exception and not app.error and app.title
+print(*sorted(name for name in ("torch", "transformers") if name in sys.modules), "looked")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["looked"]

@@ -1,0 +1,120 @@
+"""The model that is trained: made new or continued, its attention, its two losses, and the folder it becomes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import AttentionInterface, BertConfig, BertForPreTraining, BertTokenizer
+
+from training.batches import Batch
+from training.text import whole_folder
+
+HIDDEN_SCORE = -1e4  # added to the scores of padding; finite in bfloat16
+
+
+def written_out_attention(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float = 1.0,
+    dropout: float = 0.0,
+    **_: object,
+) -> tuple[Tensor, None]:
+    """Attention in the inputs' own type, softmax too: on a CPU its backward is faster than the fused one's."""
+    with torch.autocast(query.device.type, enabled=False):
+        scores = (query * scaling) @ key.transpose(2, 3)  # (batch, head, query, key)
+        if attention_mask is not None:
+            scores = scores + attention_mask.to(scores.dtype)
+        weights = torch.nn.functional.dropout(scores.softmax(-1), dropout, module.training)
+        return (weights @ value.to(weights.dtype)).transpose(1, 2), None
+
+
+AttentionInterface.register("written_out", written_out_attention)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The size of a new model."""
+
+    layers: int
+    heads: int
+    width: int
+    positions: int
+
+
+def new_model(shape: Shape, vocabulary: int, seed: int) -> BertForPreTraining:
+    """Random weights, wide, and sinusoidal position embeddings: with them attention leaves its first plateau sooner."""
+    torch.manual_seed(seed)
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=shape.width,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=4 * shape.width,
+        max_position_embeddings=shape.positions,
+        initializer_range=0.05,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    model = BertForPreTraining(config)
+    model.set_attn_implementation("written_out")
+    waves = torch.from_numpy(sinusoids(shape.positions, shape.width)) * config.initializer_range * 2**0.5
+    model.bert.embeddings.position_embeddings.weight.data.copy_(waves)
+    return model
+
+
+def sinusoids(positions: int, width: int) -> NDArray[np.float32]:
+    """Sines, then cosines, of the position at wavelengths from 2 pi to 10,000 times that: (position, width)."""
+    frequencies = 10_000.0 ** -(np.arange(0, width, 2) / width)
+    angles = np.arange(positions)[:, None] * frequencies
+    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :width].astype(np.float32)
+
+
+def continued_model(folder: Path) -> BertForPreTraining:
+    """The model of a folder, its weights as float32."""
+    return BertForPreTraining.from_pretrained(folder, dtype=torch.float32, attn_implementation="written_out")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """One batch: mean losses in nats, and how often each answer was right."""
+
+    mlm_loss: Tensor
+    nsp_loss: Tensor
+    mlm_right: Tensor
+    nsp_right: Tensor
+
+
+def scores(model: BertForPreTraining, batch: Batch) -> Scores:
+    """Masked-word and next-sentence losses, in bfloat16 but for the softmax over the vocabulary."""
+    device = model.device
+    ids, types, masked, answers, random_next = (
+        torch.from_numpy(a).to(device) for a in (batch.ids, batch.types, batch.masked, batch.answers, batch.random_next)
+    )
+    hide = torch.from_numpy(np.where(batch.real, 0, HIDDEN_SCORE).astype(np.float32)).to(device)[:, None, None]
+    with torch.autocast(device.type, torch.bfloat16):
+        out = model.bert(ids, attention_mask=hide, token_type_ids=types)
+        hidden = out.last_hidden_state.flatten(0, 1)[masked]  # the vocabulary is wide: only where it is asked for
+        words = model.cls.predictions(hidden).float()  # (masked, vocabulary)
+        follows = model.cls.seq_relationship(out.pooler_output).float()  # (batch, 2)
+    return Scores(
+        torch.nn.functional.cross_entropy(words, answers),
+        torch.nn.functional.cross_entropy(follows, random_next),
+        (words.argmax(-1) == answers).float().mean(),
+        (follows.argmax(-1) == random_next).float().mean(),
+    )
+
+
+def save_model(model: BertForPreTraining, tokenizer: BertTokenizer, folder: Path) -> None:
+    """Write a float16 model folder, whole or not at all."""
+    with whole_folder(folder) as started:
+        copy.deepcopy(model).half().save_pretrained(started)
+        tokenizer.save_pretrained(started)
