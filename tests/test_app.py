@@ -121,7 +121,7 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
     app = open_app("surface_patterns")
     assert "1-3" in next(m.value for m in app.markdown if "put more than 50%" in m.value)
     app.slider(key="over").set_value(0.9).run()
-    assert "0 of 48 heads put more than 90%" in words(app)
+    assert "1 of 48 heads put more than 90%" in words(app)
 
 
 def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:
@@ -153,7 +153,7 @@ def test_an_upload_can_be_deleted() -> None:
 def test_a_model_that_is_not_there_leaves_the_page_its_title() -> None:
     app = open_app(model="/no/such/folder")
     assert "There is no folder" in app.error[0].value.replace("\\", "")
-    assert [element.value for element in app.title] == ["Surface patterns"]
+    assert [element.value for element in app.title] == ["Overview"]
 
 
 def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
