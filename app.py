@@ -11,11 +11,14 @@ st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/i
 
 page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
 try:
-    sidebar.choose(catalogue.entry(page.url_path))
+    entry = catalogue.entry(page.url_path)
+    sidebar.choose(entry)
     page.run()
 except DownloadNeeded as needed:
     job_panel.offer_download(needed)
 except BertvizError as error:
+    if not sidebar.chosen():  # the page, which draws its own title, was not reached
+        st.title(entry.title)
     boxes.error(error)
 finally:
     sidebar.forget()

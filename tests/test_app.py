@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from tests import families
@@ -120,7 +121,7 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
     app = open_app("surface_patterns")
     assert "1-3" in next(m.value for m in app.markdown if "put more than 50%" in m.value)
     app.slider(key="over").set_value(0.9).run()
-    assert "0 of 48 heads put more than 90%" in words(app)
+    assert "1 of 48 heads put more than 90%" in words(app)
 
 
 def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:
@@ -147,6 +148,25 @@ def test_an_upload_can_be_deleted() -> None:
     next(b for b in app.button if b.label == "Delete it now").click().run()
     assert app.selectbox(key="corpus").value == "encyclopedia"
     assert not app.error
+
+
+def test_a_model_that_is_not_there_leaves_the_page_its_title() -> None:
+    app = open_app(model="/no/such/folder")
+    assert "There is no folder" in app.error[0].value.replace("\\", "")
+    assert [element.value for element in app.title] == ["Overview"]
+
+
+def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
+    before = config.get_option("server.maxUploadSize")
+    config.set_option("server.maxUploadSize", 1)
+    try:
+        app = open_app()
+        app.text_area(key="paste").set_value("word " * 250_000).run()
+        next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    finally:
+        config.set_option("server.maxUploadSize", before)
+    assert "over 1 MB" in app.error[0].value
+    assert app.selectbox(key="corpus").value == "encyclopedia"
 
 
 def test_an_unknown_upload_is_refused_with_what_to_do() -> None:

@@ -71,7 +71,7 @@ def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
 
 def test_the_command_takes_thresholds_and_roots(tmp_path: Path) -> None:
     whole = command("--out", str(tmp_path / "a.json"))
-    other = command("--root", "--threshold", "entropy=7", "--threshold", "next=0.9", "--out", str(tmp_path / "b.json"))
+    other = command("--root", "--threshold", "entropy=7", "--threshold", "next=1", "--out", str(tmp_path / "b.json"))
     assert other["arrays"]["divergence"] == whole["arrays"]["divergence"]
     assert other["arrays"]["embedding"] != whole["arrays"]["embedding"]
     assert {row["behaviour"] for row in other["table"]} == {"previous", "other", "linguistic"}

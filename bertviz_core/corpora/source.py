@@ -15,7 +15,6 @@ from typing import BinaryIO, cast
 from bertviz_core.errors import InputError
 
 CHUNK = 1 << 20
-UPLOAD_LIMIT = 50_000_000  # bytes; `server.maxUploadSize` in .streamlit/config.toml says the same to the browser
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.corpora.samples import SAMPLES, sample
-from bertviz_core.corpora.source import UPLOAD_LIMIT, Source
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import UPLOAD_DAYS
 from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.heads import Head
@@ -76,11 +76,16 @@ def current() -> Selection:
     A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
     folder called pages); the frame then runs first, with the page inside it.
     """
-    if getattr(_run, "selection", None) is None:
+    if not chosen():
         runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
         st.stop()
     selection: Selection = _run.selection
     return selection
+
+
+def chosen() -> bool:
+    """Whether `choose` came to its end in this run."""
+    return getattr(_run, "selection", None) is not None
 
 
 def forget() -> None:
@@ -187,8 +192,9 @@ def _keep(data: bytes, name: str, kind: str) -> None:
     from bertviz_core.corpora.source import from_bytes
 
     try:
-        if len(data) > UPLOAD_LIMIT:
-            raise InputError(f"The file is over {UPLOAD_LIMIT / 1e6:.0f} MB.", where=name, hint="Use the command line.")
+        most = st.get_option("server.maxUploadSize")  # in .streamlit/config.toml; a paste is held to it too
+        if len(data) > most * 2**20:
+            raise InputError(f"The file is over {most} MB.", where=name, hint="Use the command line.")
         check(kind, from_bytes(data, name))
         option = UPLOAD + services.store().keep_upload(data, name)
     except BertvizError as problem:
