@@ -7,7 +7,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.probes import DECODES, PROBES, Plan, Probes
-from bertviz_core.corpora.source import UPLOAD_LIMIT, Source
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures.probes import sentence_drawing, title, weight_map
 from pages.shared import page, services
@@ -49,7 +49,7 @@ def choose(selection: Selection) -> Request:
 def _file(role: str) -> Source | None:
     """An uploaded file, kept under its digest as every upload is."""
     told, types = FILES[role]
-    held = st.file_uploader(told, type=types, key=role, max_upload_size=UPLOAD_LIMIT // 1_000_000)
+    held = st.file_uploader(told, type=types, key=role)
     return services.store().upload(services.store().keep_upload(held.getvalue(), held.name)) if held else None
 
 
