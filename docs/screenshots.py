@@ -22,7 +22,8 @@ PAGES = {
     "sep_gradients": "sep_gradients?head=1-3",
     "entropy": "entropy?head=1-3",
     "dependency_heads": "dependency_heads?head=1-5",
-    "coreference_heads": "coreference_heads?head=6-4",
+    "coreference_heads": "coreference_heads?head=5-5",
+    "probes": "probes?head=1-5",
     "clustering": "clustering?head=1-3",
 }
 
