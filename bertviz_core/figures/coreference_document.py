@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 from bertviz_core.analyses.coreference_shown import Guess
 
 COLUMNS = 104  # letters in a line
+BESIDE = 30  # pixels at the right, for the weight of a line's last word
 LETTER = 8.4  # pixels, of a monospaced letter
 LINE = 56  # pixels from one line to the next
 TEXT = 36  # from the top of a line to the feet of its letters
@@ -45,7 +46,7 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     """
     places = _flow(document["words"], set(document["sentences"]))
     height = (places[-1].line + 1) * LINE if places else LINE
-    width = COLUMNS * LETTER
+    width = COLUMNS * LETTER + BESIDE
     svg = ET.Element(
         "svg",
         {
