@@ -19,6 +19,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
+from bertviz_core.store_commands import store_app
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.attention_viewer import InputAttention, View
@@ -259,29 +260,7 @@ def attention(
         print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
-store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
 app.add_typer(store_app, name="store")
-Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the store.")]
-
-
-@store_app.command("size")
-def store_size(store: Folder = None) -> None:
-    """Bytes on disk, and where."""
-    held = Store(store)
-    print(f"{held.size():,} bytes in {held.folder}")
-
-
-@store_app.command("list")
-def store_list(store: Folder = None) -> None:
-    """Every entry: kind, key, bytes."""
-    for entry in Store(store).entries():
-        print(f"{entry.kind}\t{entry.key}\t{entry.size}")
-
-
-@store_app.command("clear")
-def store_clear(store: Folder = None) -> None:
-    """Forget all results and uploads."""
-    print(f"{Store(store).clear():,} entries cleared")
 
 
 def main() -> None:

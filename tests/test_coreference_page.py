@@ -1,9 +1,12 @@
-"""The coreference page without a browser: numbers, choices, documents, uploads, another system's predictions."""
+"""The coreference page: numbers, choices, documents, uploads, another system's predictions; last, in a browser."""
 
 from __future__ import annotations
 
+import pytest
+
 from bertviz_core import paper
 from bertviz_core.corpora.samples import FOLDER
+from tests import browser
 from tests.bracketed import conll
 from tests.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401
 
@@ -92,3 +95,25 @@ def test_predictions_are_scored_beside_the_heads():
     assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
     assert "do not fit document 1" in unescaped(app.error[0].value)
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tmp_path) -> None:
+    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8")
+        page.set_viewport_size({"width": 1280, "height": 2600})
+        browser.settle(page)
+        heading = page.locator("h3", has_text="guesses")
+        assert heading.inner_text() == "What head 6-8 guesses"
+        charts = page.locator("[data-testid=stPlotlyChart]")
+        maps = [n for n in range(charts.count()) if charts.nth(n).locator(".scatterlayer .points path").count() == 48]
+        box = charts.nth(maps[0]).locator(".scatterlayer .points path").nth(10).bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+        browser.settle(page)
+        assert heading.inner_text() == "What head 2-3 guesses"
+        said = page.get_by_text("guesses right").first.inner_text()
+        again = browser.open_page(chromium, page.url)
+        assert again.locator("h3", has_text="guesses").inner_text() == "What head 2-3 guesses"
+        assert again.get_by_text("guesses right").first.inner_text() == said
+        assert page.problems == again.problems == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Result(ABC):
     """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
 
     analysis: ClassVar[str]
     provenance: dict[str, Any]
 
+    @abstractmethod
     def arrays(self) -> dict[str, Any]:
         """What `--out x.json` holds under "arrays": each quantity by its name, axes (layer, head)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """A tidy table, one row for each thing counted."""
-        raise NotImplementedError
 
     def to_bytes(self) -> bytes:
         """safetensors, with everything that is no array as JSON in its header."""

@@ -122,7 +122,7 @@ def _traces(
 
 
 def _hover(behaviour: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
-    """As "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 144"."""
+    """As "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
     name = named.get(head.label(), BEHAVIOURS[behaviour][-1])
     shows: Any = {"broad": "entropy", "other": "entropy"}.get(behaviour, behaviour)
     column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)
