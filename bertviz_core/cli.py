@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,15 +14,10 @@ from bertviz_core.console import Console, with_console
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError, SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.errors import BertvizError
+from bertviz_core.input_commands import inputs_app, segments_of
 from bertviz_core.models import checkpoint
 from bertviz_core.store_commands import store_app
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.attention_viewer import InputAttention, View
-
-HEAVIEST = 20  # lines that `attention` prints
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -49,7 +42,7 @@ def sep_gradients(
         exports.check_path(examples, (".json",))
     console.analyse("sep_gradients")
     if examples is not None:
-        used = list(masked_examples(_segments(console), types=console.checkpoint().has_types))
+        used = list(masked_examples(segments_of(console), types=console.checkpoint().has_types))
         exports.write_bytes(examples, json.dumps(used).encode())
 
 
@@ -113,21 +106,6 @@ def probes(
         Plan(asked, epochs, decode, rank, misaligned_root, optimizer, seeds).options(),
         others={role: from_path(path) for role, path in files.items() if path},
     )
-
-
-@app.command("treebank")
-@with_console
-def treebank(console: Console) -> None:
-    """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
-    from bertviz_core.corpora.left_out import LeftOut
-    from bertviz_core.corpora.treebank import Treebank, to_authors
-
-    left_out = LeftOut()
-    records = [
-        to_authors(sentence) for sentence in islice(Treebank(console.source()).sentences(left_out), console.limit)
-    ]
-    _say_left_out(console, left_out)
-    _write_json(console, records)
 
 
 @app.command("coreference-heads")
@@ -200,66 +178,7 @@ def overview(
         print(table.to_text())
 
 
-@app.command("segments")
-@with_console
-def segments(console: Console) -> None:
-    """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
-    made = _segments(console)
-    records = [{"tokens": made.tokens.names(e.ids), "where": e.where} for e in made]
-    _say_left_out(console, made.left_out)
-    _write_json(console, records)
-
-
-@app.command("extract")
-@with_console
-def extract(
-    console: Console,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Maps between words, not wordpieces.")] = False,
-) -> None:
-    """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
-    from bertviz_core.engine.extract import extract as write_maps
-    from bertviz_core.models.loading import load
-
-    paths = console.out or []
-    if len(paths) != 1:
-        raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
-    exports.check_path(paths[0], (".safetensors",))
-    made = _segments(console)
-    if word_level:
-        _require_words(made)
-    model = load(console.checkpoint(), console.device, console.dtype)
-    metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
-    level = console.mode if word_level else None
-    write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
-    described = [_describe(made, example) for example in made]
-    exports.write_bytes(paths[0].with_suffix(".json"), json.dumps(described, ensure_ascii=False, indent=1).encode())
-    _say_left_out(console, made.left_out)
-
-
-@app.command("attention")
-@with_console
-def attention(
-    console: Console,
-    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
-    item: Annotated[int, typer.Option(help="Which input of the file, from 1.")] = 1,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Between words, not wordpieces.")] = False,
-    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; the others sum to 1.")] = False,
-    least: Annotated[float, typer.Option(help="Leave lighter lines out of the drawing.")] = 0.02,
-) -> None:
-    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
-    from bertviz_core.analyses.attention_viewer import View
-
-    for path in console.out or []:
-        exports.check_path(path, exports.INPUT_SUFFIXES)
-    view = View(word_level, not no_special, first_piece=console.mode == "paper")
-    chosen = Head.parse(head)
-    seen, origin = _look(console, chosen, item, view)
-    for path in console.out or []:
-        exports.write_input(seen, chosen, path, origin, least)
-    if not console.out:
-        print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
-
-
+app.add_typer(inputs_app)
 app.add_typer(store_app, name="store")
 
 
@@ -270,59 +189,3 @@ def main() -> None:
     except BertvizError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def _segments(console: Console) -> Any:
-    from bertviz_core.models.loading import load_tokens
-    from bertviz_core.models.segments import Segments
-
-    checkpoint = console.checkpoint()
-    console.settings().check(checkpoint)
-    return Segments(console.source(), load_tokens(checkpoint), console.settings())
-
-
-def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
-    """What the view shows of one input, and what it was computed from."""
-    from bertviz_core.analyses.attention_viewer import look
-    from bertviz_core.models.loading import load
-    from bertviz_core.models.one_input import OneInput, attention, pick
-    from bertviz_core.models.units import layout_of
-
-    checkpoint = console.checkpoint()
-    head.check(checkpoint.layers, checkpoint.heads)
-    made = _segments(console)
-    example = pick(made, item)
-    model = load(checkpoint, console.device, console.dtype)
-    one = OneInput(example, layout_of(example, made.tokens))
-    origin = exports.input_origin(checkpoint, made.settings, one.digest())
-    return look(one.layout, attention(model, example), view), origin
-
-
-def _require_words(made: Any) -> None:
-    without = next((example for example in made if example.words is None), None)
-    if without is not None:
-        raise SettingsError(
-            "--word-level needs inputs that are given as `words`.",
-            where=without.where,
-            hint='Give JSON objects with "words", or leave --word-level out.',
-        )
-
-
-def _describe(made: Any, example: Any) -> dict[str, Any]:
-    """What stands beside the maps: the entry's name, its tokens, and the user's own fields."""
-    record = made.other.get(example.number, {})
-    return record | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
-
-
-def _say_left_out(console: Console, left_out: Any) -> None:
-    for entry in left_out.to_json():
-        console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
-
-
-def _write_json(console: Console, value: Any) -> None:
-    data = json.dumps(value, ensure_ascii=False, indent=1).encode()
-    for path in console.out or []:
-        exports.check_path(path, (".json",))
-        exports.write_bytes(path, data)
-    if not console.out:
-        sys.stdout.buffer.write(data + b"\n")
