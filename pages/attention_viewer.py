@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.attention_viewer import SIDES, View, look, moved
-from bertviz_core.figures.attention_viewer import heatmap, small_multiples
+from bertviz_core.figures.attention_viewer import heatmap
 from bertviz_core.models.one_input import mask
 from pages.shared import attention_panel, input_choice, marks, page, services, sidebar
 
@@ -56,8 +56,7 @@ with left:
         attention_panel.table(seen, selection)
 with right:
     st.markdown("**All heads** on this input; a click chooses one")
-    alt = "A small picture of every head's attention, layer by head"
-    page.chart(small_multiples(seen, chosen=selection.head, base=selection.base), "attention-heads", alt)
+    attention_panel.pictures(seen, selection)
 
 attention_panel.downloads(seen, selection, shown)
 page.about(

@@ -5,13 +5,15 @@ Everything that came from a file is escaped. Lines and words take the text colou
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from bertviz_core.figures.writing import columns, right_to_left
+
 RIGHT, WRONG = "#2b9348", "#e03131"
 SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, between arcs, of an arc's label
+LETTER = 0.56 * SIZE  # pixels, how wide a letter is
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,14 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
 
 
 def _layout(words: Sequence[str]) -> tuple[list[float], float]:
-    """The middle of each word, and the width of all; letters are about half as wide as high, CJK ones as wide."""
+    """The middle of each word, and the width of all; letters are about half as wide as high, CJK ones as wide. The
+    first word stands at the right where the writing begins there."""
     middles, x = [], GAP / 2
     for word in words:
-        wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.56 for c in word) * SIZE
+        wide = columns(word) * LETTER
         middles.append(x + wide / 2)
         x += max(wide, 12) + GAP
-    return middles, x
+    return ([x - middle for middle in middles] if right_to_left(words) else middles), x
 
 
 def _levels(arcs: Sequence[Arc]) -> list[int]:

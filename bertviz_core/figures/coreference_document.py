@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.figures.writing import columns, isolated, right_to_left
 
 COLUMNS = 104  # letters in a line
 BESIDE = 30  # pixels at the right, for the weight of a line's last word
@@ -106,14 +107,16 @@ def cut(
 
 
 def _flow(words: Sequence[str], starts: set[int]) -> list[Place]:
-    """Words from left to right, a new line for each sentence and where a line is full."""
+    """Words one after the other, a new line for each sentence and where a line is full; from the right where the
+    writing begins there."""
     places: list[Place] = []
-    column, line = 0, -1
+    column, line, mirrored = 0, -1, right_to_left(words)
     for index, word in enumerate(words):
-        length = len(_shown(word))
+        length = columns(_shown(word))
         if index in starts or line < 0 or column + length > COLUMNS:
             column, line = 0, line + 1
-        places.append(Place(column * LETTER, length * LETTER, line))
+        first = COLUMNS - column - length if mirrored else column
+        places.append(Place(first * LETTER, length * LETTER, line))
         column += length + 1
     return places
 
@@ -145,7 +148,7 @@ def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any],
         spans.setdefault(place.line, []).append(place)
     for words in spans.values():
         y = words[0].feet + 5 + 4 * depth
-        x, end = words[0].x, words[-1].x + words[-1].width
+        x, end = min(word.x for word in words), max(word.x + word.width for word in words)
         bar = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": f"{end - x:.1f}", "height": "2.5", "rx": "1", "fill": colour}
         ET.SubElement(svg, "rect", bar)
 
@@ -183,7 +186,7 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place]
 def described(document: Mapping[str, Any], guess: Guess) -> str:
     """The guess in words, for those who cannot see the curve."""
     source, target = (mention_text(document, place) for place in (guess.mention, guess.guessed))
-    return f"{source} → {target}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
+    return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 
 
 def mention_text(document: Mapping[str, Any], place: int) -> str:

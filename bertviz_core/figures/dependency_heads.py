@@ -11,6 +11,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS
 from bertviz_core.figures.arcs import Arc, sentence_svg
+from bertviz_core.figures.writing import isolated
 from bertviz_core.heads import Head
 
 COLOUR, GREY = "#4c6ef5", "#8c8c8c"
@@ -121,12 +122,13 @@ def example_svg(result: DependencyHeads, place: int, head: Head, direction: int,
     gold, guessed = [], []
     for i, (governor, name) in enumerate(zip(governors, sentence["relations"], strict=True)):
         chosen = concerns(name, relation)
-        note = f"{name}: {words[i]} ← {words[governor - 1] if governor else 'root'}"
+        note = f"{name}: {isolated(words[i])} ← {isolated(words[governor - 1]) if governor else 'root'}"
         gold.append(Arc(i, governor - 1, name if chosen else "", note, faint=not chosen))
         if chosen and len(words) > 1:
             guess = int(guesses[i])
             right = guess == governor - 1
-            said = f"{words[i]} ← {words[guess]}, weight {weights[i]:.2f}, {'right' if right else 'wrong'}"
+            said = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weights[i]:.2f}, "
+            said += "right" if right else "wrong"
             guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weights[i]:.2f}", said, right))
     name = f"Gold arcs and the guesses of head {head.label()}, {DIRECTIONS[direction]}, for: {' '.join(words)}"
     return sentence_svg(words, gold, guessed, name)

@@ -11,6 +11,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.probes import Probes
 from bertviz_core.figures.arcs import Arc, sentence_svg
 from bertviz_core.figures.style import head_map
+from bertviz_core.figures.writing import isolated
 from bertviz_core.heads import Head
 
 COLOUR, PAPER = "#4c6ef5", "#e8890c"
@@ -146,7 +147,7 @@ def _arcs(sentence: dict[str, Any]) -> list[tuple[int, str]]:
 
 
 def _named(words: list[str], word: int, governor: int) -> str:
-    return f"{words[word]} ← {words[governor - 1] if governor else 'root'}"
+    return f"{isolated(words[word])} ← {isolated(words[governor - 1]) if governor else 'root'}"
 
 
 def _edge(governors: list[int], first: int, second: int) -> Arc:

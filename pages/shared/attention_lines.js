@@ -187,7 +187,7 @@ class Lines {
     }
     this.mask.disabled = !this.canMask(this.current);
     this.mask.textContent = this.current
-      ? `${this.current.masked ? "Unmask" : "Mask"} “${this.current.label.slice(0, 20)}”`
+      ? `${this.current.masked ? "Unmask" : "Mask"} “${isolated(this.current.label.slice(0, 20))}”`
       : "Mask a token";
     this.clear.disabled = !this.pins.size;
     this.status.textContent = alone ? this.sentence(alone) : this.hint();
@@ -202,8 +202,8 @@ class Lines {
     const others = this.rows[row.side === "from" ? "to" : "from"];
     const ranked = others.map((other) => [this.between(row, other), other]).sort((a, b) => b[0] - a[0]);
     const seen = ranked.filter(([weight], rank) => !rank || weight >= FAINT).slice(0, 4);
-    const best = seen.map(([weight, other]) => `${other.label.slice(0, 20)} ${weight.toFixed(2)}`);
-    return `${row.label.slice(0, 30)} ${row.side === "from" ? "→" : "←"} ${best.join(", ")}`;
+    const best = seen.map(([weight, other]) => `${isolated(other.label.slice(0, 20))} ${weight.toFixed(2)}`);
+    return `${isolated(row.label.slice(0, 30))} ${row.side === "from" ? "→" : "←"} ${best.join(", ")}`;
   }
 
   hint() {
@@ -299,6 +299,11 @@ class Lines {
     };
     image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(this.svg());
   }
+}
+
+// Letters that run from right to left would else take the numbers beside them along.
+function isolated(text) {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 function rowOf(event) {

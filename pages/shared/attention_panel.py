@@ -15,9 +15,10 @@ from bertviz_core.models.one_input import OneInput, Prediction
 from pages.shared import marks
 from pages.shared.attention_lines import attention_lines
 from pages.shared.boxes import plain
+from pages.shared.head_pictures import head_pictures
 from pages.shared.selection import Selection
 
-KEY = "attention-lines"
+KEY, PICTURES = "attention-lines", "attention-heads"
 
 
 def claim(seen: InputAttention, selection: Selection, sides: str) -> None:
@@ -57,6 +58,11 @@ def lines(
         on_pins=_pinned,
         on_mask=lambda: _mask(one, seen),
     )
+
+
+def pictures(seen: InputAttention, selection: Selection) -> None:
+    """Small pictures of all heads, each of which chooses its head."""
+    head_pictures(seen, selection.head, selection.base, key=PICTURES, on_head=_chosen)
 
 
 def table(seen: InputAttention, selection: Selection) -> None:
@@ -111,6 +117,12 @@ def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None
                 key=f"download-{name}",
             )
         st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
+
+
+def _chosen() -> None:
+    head = st.session_state[PICTURES]["head"]
+    if head is not None:
+        st.session_state["head"] = head
 
 
 def _pinned() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
+from bertviz_core.figures.writing import isolated
 
 
 def plain(text: str) -> str:
-    """Text that markdown will show as it is."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in text)
+    """Text that markdown will show as it is, among words of another direction too."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in isolated(text))
 
 
 def error(problem: BertvizError) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
 
 KINDS = ("example", "own text", "corpus")
+EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
 MOST_CHARACTERS = 1000  # of a typed text: it lives in the address
 
 
@@ -47,6 +48,7 @@ def forget_masks() -> None:
 
 
 def _own(selection: Selection, model: AttentionModel) -> OneInput:
+    st.html(EACH_ITS_DIRECTION)
     left, right = st.columns(2)
     text, second = (
         column.text_area(

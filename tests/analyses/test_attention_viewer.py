@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from bertviz_core.analyses.attention_viewer import SIDES, View, look, moved, shorten
+from bertviz_core.analyses.attention_viewer import FEWEST, SIDES, THUMBNAIL, View, look, moved, shorten, thumbnails
 from bertviz_core.heads import Head
 from bertviz_core.models.units import Layout, Units, visible
 from tests import reference_attention as reference
@@ -149,3 +149,15 @@ def test_every_character_of_a_label_can_be_seen(text, shown):
 def test_long_labels_are_cut():
     assert shorten("a" * 24) == "a" * 24
     assert shorten("a" * 10_000) == "a" * 23 + "…"
+
+
+@pytest.mark.parametrize(("size", "layers", "most"), [(1, 2, 24), (5, 2, 24), (24, 2, 24), (50, 2, 24), (128, 48, 8)])
+def test_thumbnails_are_the_largest_weight_of_each_patch(size: int, layers: int, most: int) -> None:
+    weights = np.random.default_rng(size).uniform(size=(layers, 2, size, size)).astype(np.float32)
+    small = thumbnails(weights)
+    patches = min(size, most)
+    assert most in (THUMBNAIL, FEWEST)
+    assert small.shape == (layers, 2, patches, patches)
+    for head in range(2):
+        want = np.array(reference.largest_of_patches(weights[1, head].tolist(), patches))
+        assert small[1, head] == pytest.approx(255 * want, abs=0.51)

@@ -1,4 +1,4 @@
-"""The heatmap, the small multiples and the SVG drawing of one input."""
+"""The heatmap and the SVG drawing of one input."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 
 from bertviz_core.analyses.attention_viewer import InputAttention
 from bertviz_core.figures.attention_lines import draw
-from bertviz_core.figures.attention_viewer import THUMBNAIL, heatmap, small_multiples, thumbnails
+from bertviz_core.figures.attention_viewer import heatmap
 from bertviz_core.heads import Head
 from bertviz_core.models.units import Units
-from tests import reference_attention as reference
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ("<img src=x onerror=alert(1)>", "]]> & </text>", "a" * 10_000, "<b>$x$</b>", "שלום")
@@ -43,38 +42,6 @@ def test_the_heatmap_of_many_tokens_names_some_and_travels_light():
     assert len(figure.layout.xaxis.ticktext) == 43
     assert len(set(figure.data[0].x)) == 128  # equal tokens keep their own rows
     assert len(figure.to_json()) < 150_000
-
-
-@pytest.mark.parametrize("size", [1, 5, THUMBNAIL, 50, 128])
-def test_thumbnails_are_the_largest_weight_of_each_patch(size):
-    seen = seen_of(tuple("t" * size), 1, 2)
-    small = thumbnails(seen.weights)
-    patches = min(size, THUMBNAIL)
-    assert small.shape == (1, 2, patches, patches)
-    for head in range(2):
-        want = np.array(reference.largest_of_patches(seen.weights[0, head].tolist(), patches))
-        assert small[0, head] == pytest.approx(1 + 254 * want, abs=0.51)
-
-
-def test_every_head_has_its_picture_and_its_door():
-    seen = seen_of(tuple("abcd"))
-    figure = small_multiples(seen, chosen=Head(1, 2), base=0)
-    mosaic, doors = figure.data
-    z = np.asarray(mosaic.z)
-    assert z.shape == (3 * 5, 2 * 5)
-    assert (z[2 * 5 : 2 * 5 + 4, 5:9] == thumbnails(seen.weights)[1, 2]).all()
-    assert (z[4::5] == 0).all()  # the gaps
-    # The middle of a picture is where the head's door is.
-    x, y = mosaic.x0 + mosaic.dx * (5 + 1.5), mosaic.y0 + mosaic.dy * (10 + 1.5)
-    door = [list(c) for c in doors.customdata].index(["2-3", "1-2"])
-    assert (doors.x[door], doors.y[door]) == pytest.approx((x, y))
-    ring = figure.layout.shapes[0]
-    assert (ring.x0 + ring.x1, ring.y0 + ring.y1) == pytest.approx((2 * x, 2 * y))
-
-
-def test_a_picture_of_everything_is_small():
-    seen = seen_of(tuple("t" * 128), 12, 12)
-    assert len(small_multiples(seen).to_json()) < 250_000
 
 
 def test_the_drawing_is_xml_in_which_text_stays_text():
