@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.attention_viewer import SIDES, View, look, moved
 from bertviz_core.figures.attention_viewer import heatmap
 from bertviz_core.models.one_input import mask
-from pages.shared import attention_panel, input_choice, marks, page, services, sidebar
+from pages.shared import attention_panel, input_choice, marks, page, services, sidebar, viewer_link
 
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
@@ -14,6 +14,7 @@ with st.container():
     one = input_choice.choose(selection, model)
     if one.cut:
         st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
+    viewer_link.back_to_document()
 
 positions = [p for p in marks.masked(st.query_params.get("mask", "")) if one.can_mask(p, model.tokens)]
 changed = mask(one, positions, model.tokens) if positions else one

@@ -7,7 +7,7 @@ from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_result import Choice
 from bertviz_core.figures.coreference_heads import by_distance, by_gender
 from bertviz_core.figures.style import head_map, percent_decimals
-from pages.shared import boxes, coreference_view, page, sidebar
+from pages.shared import boxes, coreference_documents, coreference_view, page, sidebar
 
 selection = sidebar.current()
 page.header("coreference_heads", selection)
@@ -61,7 +61,7 @@ if result.by_gender(choice)[1].any():
         alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
         page.chart(by_gender(result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
-coreference_view.documents(result, choice, selection)
+coreference_documents.documents(result, choice, selection)
 st.subheader("All heads, percent right")
 frame = result.heads_frame(choice.direction)
 frame[[*TYPE_ROWS]] *= 100

@@ -117,3 +117,23 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tm
         assert again.locator("h3", has_text="guesses").inner_text() == "What head 2-3 guesses"
         assert again.get_by_text("guesses right").first.inner_text() == said
         assert page.problems == again.problems == []
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_guess_opens_its_window_in_the_viewer_and_the_way_back_is_there(tmp_path) -> None:
+    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8&document=3")
+        said = page.locator(".st-key-guess input").input_value()
+        page.get_by_role("button", name="Open in the attention viewer").click()
+        page.wait_for_selector("li[role=option]", timeout=60_000)
+        browser.settle(page)
+        pinned = page.locator("li[aria-selected=true]").all_inner_texts()
+        assert len(pinned) == 1 and pinned[0] in said
+        assert "head=6-8" in page.url and "document=3" in page.url
+        assert page.get_by_label("Segment A").input_value().startswith("The city council")
+        page.get_by_text("Back to its document").click()
+        page.wait_for_function("document.querySelector('h1')?.innerText === 'Coreference heads'", timeout=10_000)
+        browser.settle(page)
+        assert page.locator(".st-key-guess input").input_value() == said
+        assert "head=6-8" in page.url and "document=3" in page.url
+        assert page.problems == []

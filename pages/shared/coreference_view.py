@@ -1,8 +1,7 @@
-"""Coreference in words, a table beside the paper's, and documents with a head's guesses drawn in."""
+"""Coreference in words, and in a table beside the paper's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,16 @@ from bertviz_core import paper
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_predictions import score
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
-from bertviz_core.analyses.coreference_shown import Guess
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
-from bertviz_core.figures.coreference_document import cut, draw, mention_text, passages
 from bertviz_core.figures.style import percent
 from pages.shared import boxes
 from pages.shared.selection import Selection
 
 PAPER_HEAD = "head 5-4"
-FILTERS = ("all", "right", "wrong")
 AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
-INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an image does not inherit them
 
 
 def claim(result: CoreferenceHeads, selection: Selection) -> None:
@@ -135,50 +130,3 @@ def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> Cor
 def _score(key: str, digest: str, _request: Request, _theirs: Source) -> np.ndarray:
     """Cached by the request's key and the file's digest; scoring reads both corpora anew."""
     return score(_request, _theirs)
-
-
-@st.fragment
-def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
-    """Documents with mentions in the colour of their chain, and the chosen head's guesses among preceding mentions."""
-    st.subheader(f"What head {selection.label} guesses")
-    names = [f"{place + 1}. {document['name']}" for place, document in enumerate(result.documents)]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Document", names, key="document", width=320)
-        wanted = st.segmented_control("Guesses", FILTERS, default="all", required=True, key="guesses")
-        least = st.slider("Only where weight is over", 0.0, 1.0, 0.0, 0.05, key="least", width=220)
-    place = names.index(name)
-    document = result.documents[place]
-    guesses = result.guesses(place, choice)
-    right = sum(guess.right for guess in guesses)
-    st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
-    for passage in _passages(document):
-        kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
-        part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
-        st.image(draw(part, shown, INK.get(st.context.theme.type or "light")), width="stretch")
-        _list(part, shown)
-
-
-def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
-    """The drawn guesses as a table: the weights, and the drawing for those who cannot see it."""
-    rows = [
-        {
-            "mention": mention_text(document, guess.mention),
-            "guess": mention_text(document, guess.guessed),
-            "weight": guess.weight,
-            "": "✓ right" if guess.right else "✗ wrong",
-        }
-        for guess in guesses
-    ]
-    with st.expander(f"In a table ({len(rows)})", icon=":material/table_rows:"):
-        formats = {"weight": st.column_config.NumberColumn(format="%.3f")}
-        st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
-
-
-def _passages(document: dict[str, Any]) -> list[tuple[int, int]]:
-    """The passage to draw: all of a short document, of a long one what the reader turns to."""
-    runs = passages(document)
-    if len(runs) == 1:
-        return runs
-    labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
-    chosen = st.select_slider("Passage", labels, key=f"passage-{document['number']}")
-    return [runs[labels.index(chosen)]]

@@ -37,9 +37,10 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
 
 
 def forget_marks() -> None:
-    """Masks and pins are positions in one text: another text begins without them."""
+    """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
     forget_masks()
     st.query_params.pop("pin", None)
+    st.query_params.pop("document", None)
 
 
 def forget_masks() -> None:

@@ -1,4 +1,4 @@
-"""A running job: where it is, how long it takes, and a way to stop it."""
+"""Running jobs: where they are, how long they take, and a way to stop them."""
 
 from __future__ import annotations
 
@@ -22,6 +22,25 @@ def running(job: Job) -> None:
         st.caption("Loss so far, nats a word")
         st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
     st.button("Cancel", on_click=job.cancel, icon=":material/stop:")
+
+
+def beside() -> None:
+    """This reader's jobs in the sidebar, on whatever page; one that has ended is said once."""
+    for job in services.asked():
+        if job.finished:
+            services.drop(job)
+            st.toast(f"{boxes.plain(job.title)}: {job.state}.")
+    if unfinished := services.asked():
+        _beside(unfinished)
+
+
+@st.fragment(run_every=1.0)
+def _beside(jobs: list[Job]) -> None:
+    if any(job.finished for job in jobs):
+        st.rerun()
+    for job in jobs:
+        st.progress(job.progress.fraction, text=boxes.plain(f"{job.title}: {job.progress.stage}"))
+        st.button("Cancel", key=f"cancel {job.key}", on_click=job.cancel, icon=":material/stop:")
 
 
 def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:

@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core import exports
-from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures import style
@@ -44,7 +43,7 @@ def result_or_stop(request: Request, selection: Selection) -> Any:
     if result is not None:
         _counted(result)
         return result
-    job = next(filter(None, map(services.jobs().get, _shared_keys(request))), None)
+    job = services.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)
     else:
@@ -62,12 +61,6 @@ def _counted(result: Result) -> None:
     counts = ", ".join(f"{origin[name]:,} {name}" for name in units)
     changed = sum(entry["count"] for entry in origin["left_out"])
     st.caption(f"{counts}; {changed:,} left out or changed; {origin['device']}, {origin['settings']['dtype']}")
-
-
-def _shared_keys(request: Request) -> list[str]:
-    """Keys of every job that would make this result: analyses of one pass are computed together."""
-    together = ANALYSES[request.analysis].together()
-    return [request.key(), *(request.for_analysis(other.name).key() for other in together)]
 
 
 def _offer(request: Request, selection: Selection) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bertviz_core.analyses import ANALYSES
 from bertviz_core.engine import requests
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.requests import Request
@@ -13,8 +14,11 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
 
+    from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.one_input import OneInput, Prediction
@@ -51,7 +55,7 @@ def _read(key: str, _request: Request) -> Any:
 def analyse(request: Request) -> Job:
     """Queue the computation, or join the one that runs."""
     title = request.analysis.replace("_", " ").capitalize()
-    return jobs().submit(request.key(), title, lambda progress: requests.compute(request, store(), progress=progress))
+    return _submit(request.key(), title, lambda progress: requests.compute(request, store(), progress=progress))
 
 
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
@@ -89,9 +93,34 @@ def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) ->
 
 def analyse_all(wanted: list[Request]) -> Job:
     """Queue all of it as one job, or join the one that runs."""
-    return jobs().submit(
+    return _submit(
         all_key(wanted), "Everything", lambda progress: requests.compute_all(wanted, store(), progress=progress)
     )
+
+
+def _submit(key: str, title: str, work: Callable[[Progress], Any]) -> Job:
+    """Queue it, and remember that this reader asked for it."""
+    st.session_state.setdefault("jobs", []).append(key)
+    return jobs().submit(key, title, work)
+
+
+def asked() -> list[Job]:
+    """The jobs that this reader asked for, each once, the finished ones too until they are dropped."""
+    keys = dict.fromkeys(st.session_state.get("jobs", ()))
+    return [job for key in keys if (job := jobs().get(key)) is not None]
+
+
+def drop(job: Job) -> None:
+    """Forget that this reader asked for it."""
+    st.session_state["jobs"] = [key for key in st.session_state["jobs"] if key != job.key]
+
+
+def job_of(request: Request) -> Job | None:
+    """The last job that would make this result: its own, one that shares its pass, or this reader's of everything."""
+    together = ANALYSES[request.analysis].together()
+    keys = [request.key(), *(request.for_analysis(other.name).key() for other in together)]
+    wider = [job for job in asked() if not job.finished and request.key() in job.key.split("/")]
+    return next(filter(None, [*wider, *map(jobs().get, keys)]), None)
 
 
 def all_key(wanted: list[Request]) -> str:

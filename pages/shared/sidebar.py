@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, Mode, Settings
-from pages.shared import catalogue, corpus_picker, services
+from pages.shared import catalogue, corpus_picker, job_panel, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
@@ -27,6 +27,7 @@ def choose(entry: Entry) -> None:
         source = corpus_picker.choose(entry)
         settings = _settings(checkpoint)
         head, base = _head(checkpoint)
+        job_panel.beside()
         st.caption(f"Store: {services.store().size() / 1e6:,.1f} MB on this machine.")
     _run.selection = Selection(checkpoint, source, settings, head, base)
 
