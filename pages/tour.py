@@ -23,7 +23,7 @@ st.session_state["tour at"] = number  # a widget's own state does not outlive a 
 place = numbers.index(number)
 step = shown[place]
 results = stored.results("tour", selection)
-found = step.found(results)
+found = step.found(results, selection.base)
 
 with st.container(border=True):
     st.caption(f"Step {number} of {len(shown)} · {step.section}")

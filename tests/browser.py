@@ -71,13 +71,18 @@ def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1
 
 def settle(page: Any) -> None:
     """Wait until the script does not run any more and every figure is drawn."""
-    page.wait_for_timeout(150)  # a click takes a moment to reach the server
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
+    settle_but_skeletons(page)
     page.wait_for_function(
         "[...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"
         " && !document.querySelector('[data-testid=stMain] [data-testid=stSkeleton]')",
         timeout=60_000,
     )
+
+
+def settle_but_skeletons(page: Any) -> None:
+    """Wait until the script does not run any more, on a page that has no result yet."""
+    page.wait_for_timeout(150)  # a click takes a moment to reach the server
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
 
 
 def _wait_until_healthy(address: str, server: subprocess.Popen) -> None:

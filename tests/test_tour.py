@@ -80,6 +80,14 @@ def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
     assert row["rank"].startswith("1 of")
 
 
+def test_heads_of_the_answer_are_counted_as_the_sidebar_counts_them() -> None:
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbours")
+    named = [
+        re.search(r"Head (\d+)\\?-(\d+), with", words(tour(number, **zero))).groups() for zero in ({}, {"zero": "true"})
+    ]
+    assert [int(part) - 1 for part in named[0]] == [int(part) for part in named[1]]
+
+
 def test_an_unknown_step_is_the_first() -> None:
     assert f"Step 1 of {len(SHOWN)}" in words(tour(99))
 

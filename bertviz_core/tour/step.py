@@ -12,7 +12,8 @@ from bertviz_core.tour.found import Found
 @dataclass(frozen=True, slots=True)
 class Step:
     """claim: what the paper says, with its number.   page: where to see it, and what to `look` at there.
-    needs: the analyses that `find` reads.   address: the page's settings, whatever is found."""
+    find: from results, and the number that heads are counted from.   needs: the analyses that it reads.
+    address: the page's settings, whatever is found."""
 
     title: str
     section: str
@@ -21,14 +22,15 @@ class Step:
     look: str
     question: str
     needs: tuple[str, ...]
-    find: Callable[[Results], Found]
+    find: Callable[[Results, int], Found]
     address: dict[str, str] = field(default_factory=dict)
 
-    def found(self, results: Results) -> Found | None:
-        """What the stored results say; None where an analysis is missing, or a token that the step is about."""
+    def found(self, results: Results, base: int = 1) -> Found | None:
+        """What the stored results say, this model's heads and layers counted from `base`; None where an analysis is
+        missing, or a token that the step is about."""
         if not results.keys() >= set(self.needs):
             return None
         try:
-            return self.find(results)
+            return self.find(results, base)
         except KeyError:
             return None

@@ -14,7 +14,7 @@ TABLE_3 = paper.TABLE_3
 PAPER_HEAD = paper.TABLE_2["head 5-4"][0]
 
 
-def _syntax(results: Results) -> Found:
+def _syntax(results: Results, base: int) -> Found:
     result = shown_relations(results["dependency_heads"])
     row = result.relations.index(result.most_telling())
     direction, layer, head = (int(i) for i in result.best[row])
@@ -22,7 +22,7 @@ def _syntax(results: Results) -> Found:
     accuracy, offset = result.accuracy[at], result.offset_accuracy[:, row].max()
     gain = 100 * (accuracy - offset)
     return Found(
-        f"“{result.relations[row]}”, by head {best.label()}: {accuracy:.1%}, where the best fixed offset has "
+        f"“{result.relations[row]}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
         f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
         f"Direct objects stand {DOBJ[1] - DOBJ[2]:.1f} points over their offset in BERT-base; this model's clearest "
         f"relation stands {gain:.1f} points over its own."
@@ -31,13 +31,13 @@ def _syntax(results: Results) -> Found:
     )
 
 
-def _coreference(results: Results) -> Found:
+def _coreference(results: Results, base: int) -> Found:
     result = results["coreference_heads"]
     best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))
     accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
     beaten = [name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name]]
     return Found(
-        f"Head {best.head.label()} finds {accuracy:.1%}; nearest {baselines['nearest']:.1%}, head match "
+        f"Head {best.head.label(base)} finds {accuracy:.1%}; nearest {baselines['nearest']:.1%}, head match "
         f"{baselines['head match']:.1%}. It beats {' and '.join(beaten) or 'neither'}.",
         f"BERT-base's head 5-4 has {PAPER_HEAD}% and beats both on CoNLL-2012; this model's best has {accuracy:.1%} on "
         "this corpus.",
@@ -45,7 +45,7 @@ def _coreference(results: Results) -> Found:
     )
 
 
-def _probe(results: Results) -> Found:
+def _probe(results: Results, base: int) -> Found:
     result = results["probes"]
     read, right = result.of("attention-only"), result.of("right-branching")
     return Found(
@@ -59,7 +59,7 @@ def _probe(results: Results) -> Found:
     )
 
 
-def _clusters(results: Results) -> Found:
+def _clusters(results: Results, base: int) -> Found:
     closeness = results["clustering"].closeness
     nearer = closeness.ratio < 1
     return Found(

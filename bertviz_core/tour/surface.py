@@ -26,7 +26,7 @@ def present(result: object, quantity: str) -> np.ndarray:
     return values
 
 
-def _specialists(results: Results) -> Found:
+def _specialists(results: Results, base: int) -> Found:
     labels = told(results, Thresholds(), linguistic(results))
     if labels is None:
         raise KeyError("behaviours")
@@ -42,43 +42,44 @@ def _specialists(results: Results) -> Found:
     )
 
 
-def _one_head(results: Results) -> Found:
+def _one_head(results: Results, base: int) -> Found:
     values = present(results["surface_patterns"], "previous")
     head = highest(values)
     return Found(
-        f"To the token before it: over the whole corpus head {head.label()} puts "
+        f"To the token before it: over the whole corpus head {head.label(base)} puts "
         f"{values[head.layer, head.head]:.0%} of its attention there.",
-        f"In BERT-base head 3-1 does the like with the next token; in this model the clearest head is {head.label()}.",
+        "In BERT-base head 3-1 does the like with the next token; in this model the clearest head is "
+        f"{head.label(base)}.",
         head,
     )
 
 
-def _neighbours(results: Results) -> Found:
+def _neighbours(results: Results, base: int) -> Found:
     patterns = results["surface_patterns"]
     previous, following = (present(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
     theirs = paper.HEADS_OVER_HALF
     return Found(
-        f"Head {head.label()}, with {previous[head.layer, head.head]:.2f} on average.",
+        f"Head {head.label(base)}, with {previous[head.layer, head.head]:.2f} on average.",
         f"BERT-base has {theirs['previous']} heads over 0.5 for the previous token and {theirs['next']} for the next; "
         f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
         head,
     )
 
 
-def _separators(results: Results) -> Found:
+def _separators(results: Results, base: int) -> Found:
     values = present(results["surface_patterns"], "to_sep")
     means, theirs = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
     layer, most = int(means.argmax()), float(means.max())
     return Found(
-        f"Layer {layer + 1}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
+        f"Layer {layer + base}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
         f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
-        f"{layer + 1}." + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else ""),
+        f"{layer + base}." + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else ""),
         highest(values),
     )
 
 
-def _no_op(results: Results) -> Found:
+def _no_op(results: Results, base: int) -> Found:
     gradients = results["sep_gradients"]
     attention, sep, other = (
         present(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
@@ -87,24 +88,25 @@ def _no_op(results: Results) -> Found:
     ratio = sep[layer] / other[layer]
     less = "less" if ratio < 1 else "more"
     return Found(
-        f"{less.capitalize()}: in layer {layer + 1} the gradient to [SEP] is {ratio:.2f} times that to other tokens.",
+        f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
+        "tokens.",
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, where over half of the attention goes to "
         f"[SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} than one elsewhere.",
         highest(present(gradients, "attention_to_sep")),
     )
 
 
-def _breadth(results: Results) -> Found:
+def _breadth(results: Results, base: int) -> Found:
     values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
     means, theirs = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
     largest = results["entropy"]["max_weight"][head.layer, head.head]
     return Found(
-        f"Head {head.label()}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
+        f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
         f"Layer means of BERT-base fall from {theirs[0]:.1f} nats to {min(theirs):.1f} in layer "
         f"{int(np.argmin(theirs)) + 1}; this model's go from {means[0]:.1f} to {means.min():.1f} in layer "
-        f"{int(means.argmin()) + 1}.",
+        f"{int(means.argmin()) + base}.",
         head,
     )
 

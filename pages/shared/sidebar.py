@@ -23,11 +23,11 @@ def choose(entry: Entry) -> None:
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         _menu()
+        job_panel.beside()
         checkpoint = _model()
         source = corpus_picker.choose(entry)
         settings = _settings(checkpoint)
         head, base = _head(checkpoint)
-        job_panel.beside()
         st.caption(f"Store: {services.store().size() / 1e6:,.1f} MB on this machine.")
     _run.selection = Selection(checkpoint, source, settings, head, base)
 
