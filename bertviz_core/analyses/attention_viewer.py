@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import safetensors.numpy
 
+from bertviz_core.analyses.words import maps_of_one
 from bertviz_core.heads import Head
-from bertviz_core.models.units import Layout, Units, to_words
+from bertviz_core.models.units import Layout, Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +95,7 @@ def look(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
     hidden, then the segments chosen."""
     seen = InputAttention(layout.tokens, layout.tokens, maps)
     if view.words:
-        seen = InputAttention(layout.words, layout.words, to_words(maps, layout.owner, first_piece=view.first_piece))
+        seen = InputAttention(layout.words, layout.words, maps_of_one(maps, layout.owner, first_piece=view.first_piece))
     if not view.special:
         seen = seen.without_special()
     sides = SIDES[view.sides]

@@ -49,9 +49,23 @@ def membership(
     special: let each special token stand as a word of its own; otherwise they are left out, and axis `word` counts the
     words of the sentence from 0.
     """
+    return _membership([word_of(example, special) for example in examples], device, first_piece)
+
+
+def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
+    """One input's maps between tokens (layer, head, query, key), float32, as maps between words.
+
+    owner: (token,) word numbers from 0, none left out.
+    """
     import torch
 
-    owners = [word_of(example, special) for example in examples]
+    return _membership([owner], "cpu", first_piece).maps(torch.from_numpy(maps)).numpy()  # layers share the words
+
+
+def _membership(owners: Sequence[np.ndarray], device: str, first_piece: bool) -> Membership:
+    """owners: for each example (token,) the word of each token, -1 for none."""
+    import torch
+
     tokens, words = max(map(len, owners)), max(int(owner.max(initial=-1)) + 1 for owner in owners)
     padded = np.full((len(owners), tokens), -1, dtype=np.int64)
     for row, owner in enumerate(owners):

@@ -65,14 +65,6 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
     return Layout(token_units, Units(words, special[start], side[start], start), owner)
 
 
-def to_words(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
-    """(..., query, key) between words: to a split word the sum over its pieces, from it their mean (section
-    4.1), or its first piece alone. owner: (token,) word numbers from 0, none left out."""
-    member = (np.arange(owner.max() + 1)[:, None] == owner).astype(maps.dtype)  # (word, token)
-    source = np.eye(len(owner), dtype=maps.dtype)[member.argmax(1)] if first_piece else member / member.sum(1)[:, None]
-    return np.asarray(source @ maps @ member.T)
-
-
 def relabel(layout: Layout, tokens: tuple[str, ...], words: tuple[str, ...]) -> Layout:
     """The same layout with other labels, as when tokens are masked."""
     return replace(layout, tokens=replace(layout.tokens, labels=tokens), words=replace(layout.words, labels=words))
