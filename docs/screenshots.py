@@ -12,19 +12,21 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tests import browser
+from tests.shipped import clearest
 
 FOLDER = Path(__file__).parent
+CLEAREST = clearest("previous")
 PAGES = {
-    "overview": "?head=1-5",
+    "overview": f"?head={CLEAREST}",
     "tour": "tour?step=4",
-    "attention_viewer": "attention_viewer?head=2-5&pin=from12",
-    "surface_patterns": "surface_patterns?head=1-3",
-    "sep_gradients": "sep_gradients?head=1-3",
-    "entropy": "entropy?head=1-3",
+    "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",
+    "surface_patterns": f"surface_patterns?head={CLEAREST}",
+    "sep_gradients": f"sep_gradients?head={CLEAREST}",
+    "entropy": f"entropy?head={CLEAREST}",
     "dependency_heads": "dependency_heads?head=1-5",
     "coreference_heads": "coreference_heads?head=5-5",
     "probes": "probes?head=1-5",
-    "clustering": "clustering?head=1-3",
+    "clustering": f"clustering?head={CLEAREST}",
 }
 
 

@@ -10,7 +10,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from bertviz_core.heads import Head
 from tests import browser
+from tests.shipped import clearest
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
 
@@ -74,7 +76,7 @@ def red_and_dark(page: Any) -> tuple[int, int]:
 
 
 def test_hover_isolates_one_token_and_says_its_weights(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head="1-3", least="0.1")
+    page = viewer(chromium, address, head=clearest("previous"), least="0.1")
     before = red_and_dark(page)[1]
     token(page, "from", 5).hover()
     alone = red_and_dark(page)[1]
@@ -90,7 +92,7 @@ def test_hover_isolates_one_token_and_says_its_weights(address: str, chromium: A
 
 
 def test_click_pins_in_red_and_the_address_restores_it(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head="1-3")
+    page = viewer(chromium, address, head=clearest("previous"))
     assert red_and_dark(page)[0] == 0
     token(page, "from", 5).click()
     token(page, "to", 2).click()
@@ -127,7 +129,7 @@ def test_hidden_special_tokens_leave_rows_that_sum_to_one(address: str, chromium
 
 
 def test_masking_by_button_changes_token_and_address_and_comes_back(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head="1-3")
+    page = viewer(chromium, address, head=clearest("previous"))
     token(page, "from", 5).click()
     page.get_by_role("button", name="Mask “keys”").click()
     page.wait_for_function("location.search.includes('mask=5')", timeout=10_000)
@@ -145,7 +147,7 @@ def test_masking_by_button_changes_token_and_address_and_comes_back(address: str
 
 
 def test_the_keyboard_alone_does_it_all(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head="1-3")
+    page = viewer(chromium, address, head=clearest("previous"))
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.shadowRoot?.activeElement?.getAttribute('role') === 'option'"):
@@ -278,7 +280,7 @@ def test_labels_that_no_tokenizer_makes_stay_text_too(chromium: Any, tmp_path: P
 
 
 def test_another_theme_redraws_the_lines(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head="1-3")
+    page = viewer(chromium, address, head=clearest("previous"))
     assert brightness(page) < 100
     page.emulate_media(color_scheme="dark")
     page.wait_for_timeout(1500)
@@ -290,13 +292,20 @@ def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Pa
     from xml.etree import ElementTree
 
     page = viewer(
-        chromium, address, head="1-3", input="own text", text=HOSTILE, given="true", units="words", pin="from2"
+        chromium,
+        address,
+        head=clearest("previous"),
+        input="own text",
+        text=HOSTILE,
+        given="true",
+        units="words",
+        pin="from2",
     )
     for kind in ("SVG", "PNG", "CSV", "safetensors"):
         with page.expect_download() as download:
             page.get_by_role("button", name=kind, exact=True).click()
         download.value.save_as(tmp_path / kind)
-        assert download.value.suggested_filename == f"attention-1-3.{kind.lower()}"
+        assert download.value.suggested_filename == f"attention-{clearest('previous')}.{kind.lower()}"
     svg = ElementTree.parse(tmp_path / "SVG").getroot()
     texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert any(text.startswith("<img/src=x") for text in texts)
@@ -307,13 +316,14 @@ def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Pa
 
     table, maps = pd.read_csv(tmp_path / "CSV"), load_file(tmp_path / "safetensors")["attention"]
     assert maps.shape[:2] == (6, 8)
-    assert table["weight"].to_numpy() == pytest.approx(maps[0, 2].reshape(-1), abs=1e-6)
+    layer, head = Head.parse(clearest("previous")).layer, Head.parse(clearest("previous")).head
+    assert table["weight"].to_numpy() == pytest.approx(maps[layer, head].reshape(-1), abs=1e-6)
     page.close()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_it_fits_and_is_seen_in_both_themes(address: str, chromium: Any, scheme: str, width: int) -> None:
-    page = viewer(chromium, address, scheme, width, head="1-3")
+    page = viewer(chromium, address, scheme, width, head=clearest("previous"))
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("e => e.scrollWidth") <= width
     colour = token(page, "from", 2).evaluate("e => getComputedStyle(e).color")

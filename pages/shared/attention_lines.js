@@ -37,8 +37,10 @@ class Lines {
     const bar = this.root.appendChild(make("div", "bar"));
     this.mask = this.button(bar, "Mask", () => this.send("mask", this.current.start));
     this.clear = this.button(bar, "Clear pins", () => this.setPins([]));
-    this.button(bar, "SVG", () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" })));
-    this.button(bar, "PNG", () => this.savePng());
+    const paper = "What is drawn now, dark on white, for paper";
+    const saveSvg = () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" }));
+    this.button(bar, "SVG", saveSvg, paper);
+    this.button(bar, "PNG", () => this.savePng(), paper);
     this.status = this.root.appendChild(make("div", "status", "", { role: "status" }));
     const stage = this.root.appendChild(make("div", "stage"));
     stage.append(make("div", "head from", "from"), make("div"), make("div", "head", "to"));
@@ -51,8 +53,8 @@ class Lines {
     this.listen(stage);
   }
 
-  button(bar, text, act) {
-    const button = bar.appendChild(make("button", "", text, { type: "button" }));
+  button(bar, text, act, title = "") {
+    const button = bar.appendChild(make("button", "", text, { type: "button", title }));
     button.addEventListener("click", act);
     return button;
   }
