@@ -38,7 +38,7 @@ def _coreference(results: Results, base: int) -> Found:
     beaten = [name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name]]
     return Found(
         f"Head {best.head.label(base)} finds {accuracy:.1%}; nearest {baselines['nearest']:.1%}, head match "
-        f"{baselines['head match']:.1%}. It beats {' and '.join(beaten) or 'neither'}.",
+        f"{baselines['head match']:.1%}. It beats {' and '.join(beaten) or 'none of them'}.",
         f"BERT-base's head 5-4 has {PAPER_HEAD}% and beats both on CoNLL-2012; this model's best has {accuracy:.1%} on "
         "this corpus.",
         best.head,

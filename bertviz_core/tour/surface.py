@@ -12,6 +12,8 @@ from bertviz_core.heads import Head
 from bertviz_core.tour.found import Found
 from bertviz_core.tour.step import Step
 
+ALIKE = 0.1  # ratios so close to 1 tell no difference
+
 
 def highest(values: np.ndarray) -> Head:
     """The head with the highest value."""
@@ -86,12 +88,13 @@ def _no_op(results: Results, base: int) -> Found:
     )
     layer = int(attention.argmax())
     ratio = sep[layer] / other[layer]
-    less = "less" if ratio < 1 else "more"
+    less = "less" if ratio < 1 - ALIKE else "more" if ratio > 1 + ALIKE else "about as much"
+    than = "as" if less == "about as much" else "than"
     return Found(
         f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
         "tokens.",
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, where over half of the attention goes to "
-        f"[SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} than one elsewhere.",
+        f"[SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} one elsewhere.",
         highest(present(gradients, "attention_to_sep")),
     )
 
@@ -104,9 +107,8 @@ def _breadth(results: Results, base: int) -> Found:
     return Found(
         f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
-        f"Layer means of BERT-base fall from {theirs[0]:.1f} nats to {min(theirs):.1f} in layer "
-        f"{int(np.argmin(theirs)) + 1}; this model's go from {means[0]:.1f} to {means.min():.1f} in layer "
-        f"{int(means.argmin()) + base}.",
+        f"The layer with the lowest mean is layer {int(np.argmin(theirs)) + 1} in BERT-base, with {min(theirs):.1f} "
+        f"nats; in this model it is layer {int(means.argmin()) + base}, with {means.min():.1f}.",
         head,
     )
 

@@ -16,6 +16,7 @@ from pages.shared.selection import Selection
 LONGEST = 34  # tokens shown of a segment
 SEGMENTS = 2
 SENTENCES = 2
+SENTENCE = 70  # characters of a sentence that is seen without scrolling
 PAGES = {"surface_patterns": "quantity", "entropy": "of"}  # page -> its control of what the map shows
 BESIDE = 3  # examples in a row
 
@@ -45,9 +46,11 @@ def relations(results: Results, selection: Selection) -> None:
                 "dependency_heads", "All its sentences", found.head, ":material/account_tree:", relation=found.relation
             )
         told = examples(shown, found.head, found.direction, found.relation)
-        right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)[:SENTENCES]
+        right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)
+        seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
         drawn = [
-            (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation)) for one in right
+            (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
+            for one in (seen_whole or right)[:SENTENCES]
         ]
         drawings(drawn, f"gallery-{found.relation}")
 
