@@ -220,7 +220,11 @@ class Study:
         self.pairs = Pairs(names, vectors, weights, held["governor.bias"])
 
     def _structural(self) -> None:
-        states = structural.word_states(self.model, self.encoded, self.progress, self.batch_tokens)
+        with structural.WordStates(self.model, self.encoded) as words:
+            words.fill(self.progress, self.batch_tokens)
+            self._fit_structural(words.states)
+
+    def _fit_structural(self, states: list[np.ndarray]) -> None:
         trees = [structural.tree_distances(np.array(sentence.governors)) for sentence in self.sentences]
         layers, _, dimension = states[0].shape
         started = time.monotonic()

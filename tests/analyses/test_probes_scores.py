@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import tempfile
 
 import numpy as np
 import pytest
 import torch
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.probing import structural
+from bertviz_core.probing import room, structural
 from bertviz_core.probing.decoding import spanning_tree
 from bertviz_core.probing.scores import (
     AttentionAndWords,
@@ -217,7 +218,8 @@ def test_the_structural_probe_learns_planted_trees():
     assert right[1] == 1.0 and right[0] < 0.6
 
 
-def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny):
+@pytest.mark.parametrize("in_memory", [0, 1 << 29])
+def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in_memory, monkeypatch, tmp_path):
     from bertviz_core.corpora.source import from_bytes
     from bertviz_core.models.encoding import collate
     from bertviz_core.models.sentences import Sentences
@@ -225,7 +227,13 @@ def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny):
 
     text = "the 2-det\ncat 3-nsubj\nsat 0-root\n\nunbelievableness 0-root\ndog 1-x\n"
     encoded = list(Sentences(from_bytes(text.encode(), "x"), tiny.tokens, Settings(max_length=32)))
-    together = structural.word_states(tiny, encoded, Progress(), 10_000)
+    monkeypatch.setattr(room, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with structural.WordStates(tiny, encoded) as words:
+        words.fill(Progress(), 10_000)
+        together = [np.array(states) for states in words.states]
+        assert len(list(tmp_path.iterdir())) == (not in_memory)
+    assert not list(tmp_path.iterdir())
     for example, states in zip(encoded, together, strict=True):
         batch = collate([example], tiny.tokens, "cpu")
         layers = tiny.encoder(**batch.inputs(tiny), output_hidden_states=True).hidden_states
