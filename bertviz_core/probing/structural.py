@@ -105,12 +105,14 @@ def fit(
     states: Sequence[np.ndarray],
     trees: Sequence[np.ndarray],
     train: np.ndarray,
+    validation: np.ndarray,
     schedule: Schedule,
     progress: Progress,
 ) -> Curve:
-    """Adam over minibatches of sentences of one length; layers do not influence each other."""
-    curve, rng = Curve(), np.random.default_rng(schedule.seed)
-    parts = _minibatches(states, [i for i in train.tolist() if states[i].shape[1] > 1])
+    """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
+    with its lowest validation loss. It ends when no layer has had a better one for too long."""
+    curve, rng, best = Curve(), np.random.default_rng(schedule.seed), _BestLayers(probe, schedule.patience)
+    parts, held_out = _minibatches(states, train), _minibatches(states, validation)
     optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
     progress.start("Training structural", schedule.epochs * len(parts), "steps")
     progress.losses = curve.train_loss
@@ -125,7 +127,11 @@ def fit(
             falling.step()
             total += float(loss.detach().mean()) * len(chosen)
             progress.advance(1)
-        curve.add(total / max(1, sum(map(len, parts))), float("nan"))
+        losses = _losses(probe, states, trees, held_out)
+        curve.add(total / max(1, sum(map(len, parts))), float(losses.mean()))
+        if held_out and best.seen(losses):
+            break
+    best.restore()
     return curve
 
 
@@ -150,10 +156,46 @@ def _tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
     return [(int(min(pair)), int(max(pair))) for pair in zip(words[first], words[second], strict=True)]
 
 
-def _minibatches(states: Sequence[np.ndarray], chosen: list[int]) -> list[list[int]]:
+class _BestLayers:
+    """Every layer's map at its lowest validation loss so far."""
+
+    def __init__(self, probe: StructuralProbe, patience: int) -> None:
+        self.probe, self.patience, self.since = probe, patience, 0
+        self.losses = torch.full((len(probe.maps),), torch.inf)
+        self.kept: Tensor | None = None
+
+    def seen(self, losses: Tensor) -> bool:
+        """Take note of losses (layer,); true when no layer has had a better one for too long."""
+        better = losses < self.losses
+        self.since = 0 if better.any() else self.since + 1
+        self.losses = torch.where(better, losses, self.losses)
+        old, new = self.kept, self.probe.maps.detach()
+        self.kept = new.clone() if old is None else torch.where(better.to(new.device)[:, None, None], new, old)
+        return self.since >= self.patience
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        if self.kept is not None:
+            self.probe.maps.copy_(self.kept)
+
+
+@torch.no_grad()
+def _losses(
+    probe: StructuralProbe, states: Sequence[np.ndarray], trees: Sequence[np.ndarray], parts: list[list[int]]
+) -> Tensor:
+    """(layer,) mean over the sentences of `parts`; NaN of none."""
+    total, sentences = torch.zeros(len(probe.maps)), sum(map(len, parts))
+    for chosen in parts:
+        total += len(chosen) * loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe)).cpu()
+    return total / sentences
+
+
+def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:
+    """Sentences of one length together; those of one word have no distances to learn."""
     by_length: dict[int, list[int]] = {}
-    for i in chosen:
-        by_length.setdefault(states[i].shape[1], []).append(i)
+    for i in chosen.tolist():
+        if states[i].shape[1] > 1:
+            by_length.setdefault(states[i].shape[1], []).append(i)
     return [group[k : k + SENTENCES] for group in by_length.values() for k in range(0, len(group), SENTENCES)]
 
 

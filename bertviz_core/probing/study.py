@@ -38,7 +38,7 @@ SCHEDULES = {
     "structural": Schedule(20, 0.002),
 }
 RANDOM = "random-"
-WORDS = 2000  # whose vectors are kept with the result
+WORDS = 10_000  # whose vectors are kept with the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,8 @@ class Study:
         started = time.monotonic()
         rank = min(self.plan.rank, dimension)
         probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
-        curve = structural.fit(probe, states, trees, self.parts.train, self._schedule("structural"), self.progress)
+        schedule, parts = self._schedule("structural"), self.parts
+        curve = structural.fit(probe, states, trees, parts.train, parts.validation, schedule, self.progress)
         seconds = time.monotonic() - started
         self.progress.start("Scoring structural")
         counted = [not_punctuation(sentence) for sentence in self.sentences]
