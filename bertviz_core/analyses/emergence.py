@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ANALYSES = ("surface_patterns", "entropy", "dependency_heads")  # without one of these a checkpoint is left out
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
 NO_HEAD = ("uniform",)  # of the entropy's quantities: the same for every head
-IN_TABLE = 3  # relations that have columns in the table
+IN_TABLE = 2  # relations that have columns in the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class Emergence(Result):
             "steps": self.steps.tolist(),
             "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
             "loss": to_lists(self.loss),
-            "right": to_lists(self.right),
+            "masked_right": to_lists(self.right),
             **quantities,
             "uniform_entropy": self.uniform,
             "behaviours": self.behaviours().tolist(),
@@ -188,7 +188,7 @@ class Emergence(Result):
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
-        columns |= {"loss": self.loss, "right": self.right}
+        columns |= {"loss": self.loss, "masked_right": self.right}
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
         columns["other_heads"] = (labels == "other").sum((1, 2))
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}

@@ -17,8 +17,9 @@ from bertviz_core.figures.style import BEHAVIOURS, COLOURS, NAMES, RING
 from bertviz_core.heads import Head
 
 BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
-LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "yref": "container"}
+LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"}
 SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
+AXIS = "training step"
 ACROSS = 3  # panels of relations side by side
 MARK = {"color": RING, "width": 1.5}
 
@@ -36,12 +37,13 @@ def course_figure(result: Emergence, labels: np.ndarray, place: int | None = Non
     titles = [*(["Masked-word loss, nats"] if known else []), "Heads by what they do"]
     figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
     if known:
-        figure.add_scatter(**_line(result, result.loss, "loss", BEST), showlegend=False, row=1, col=1)
+        figure.add_scatter(**_line(result, result.loss, "loss", BEST, "circle"), showlegend=False, row=1, col=1)
     for trace in _behaviour_traces(result, labels):
         figure.add_trace(trace, row=len(titles), col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
-    return _finished(figure, result, place, 250 * len(titles) + 60)
+    figure.update_xaxes(title=AXIS, row=len(titles), col=1)
+    return _finished(figure, result, place, 240 * len(titles) + 90).update_layout(margin={"t": 95})
 
 
 def relations_figure(result: Emergence, names: Sequence[str], place: int | None = None, base: int = 1) -> go.Figure:
@@ -49,15 +51,18 @@ def relations_figure(result: Emergence, names: Sequence[str], place: int | None 
     percent."""
     rows = max(1, -(-len(names) // ACROSS))
     titles = [_title(result, name) for name in names]
-    gap = 0.22 / rows
-    figure = make_subplots(rows, ACROSS, shared_yaxes=True, vertical_spacing=gap, subplot_titles=titles)
-    for panel, name in enumerate(names):
-        for trace in _relation_traces(result, name, base):
+    figure = make_subplots(
+        rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
+    )
+    courses = result.best_accuracy, result.heldout, result.followed
+    for panel, row in enumerate(map(result.relations.index, names)):
+        for trace in _relation_traces(result, row, [100 * course[:, row] for course in courses], base):
             trace.showlegend = panel == 0
             figure.add_trace(trace, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
     figure.update_annotations(font_size=13)
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
+    figure.update_xaxes(title=AXIS, row=rows)
     return _finished(figure, result, place, 210 * rows + 90)
 
 
@@ -74,6 +79,7 @@ def head_figure(result: Emergence, head: Head, place: int | None = None) -> go.F
     figure.add_trace(go.Scatter(**_line(result, values, "entropy", colour, symbol), showlegend=False), row=1, col=2)
     figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
     figure.update_annotations(font_size=13)
+    figure.update_xaxes(title=AXIS)
     figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
     figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
     return _finished(figure, result, place, 300)
@@ -99,18 +105,19 @@ def _behaviour_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scat
         line = _line(result, (labels == name).sum((1, 2)), said, colour, symbol)
         if name == "linguistic":  # keeps black in sight on a dark page
             line["line"] = {"color": GREY, "width": 1}
-            line["marker"] |= {"line": {"width": 1, "color": "#adb5bd"}}
+            line["marker"] |= {"size": 9, "line": {"width": 1, "color": "#adb5bd"}}
         yield go.Scatter(**line)
 
 
-def _relation_traces(result: Emergence, name: str, base: int) -> Iterator[go.Scatter]:
-    row = result.relations.index(name)
+def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray], base: int) -> Iterator[go.Scatter]:
+    """courses: (step,) percent of the best head, held out, and of the head that is followed."""
+    best_accuracy, heldout, followed_accuracy = courses
     _, layer, head = result.finally_best[row].tolist()
-    best = _line(result, 100 * result.best_accuracy[:, row], "best head of each step", BEST, "circle")
-    best["customdata"] = 100 * result.heldout[:, row]
+    best = _line(result, best_accuracy, "best head of each step", BEST, "circle")
+    best["customdata"] = heldout
     best["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
     yield go.Scatter(**best)
-    followed = _line(result, 100 * result.followed[:, row], "the finally best head all along", FOLLOWED)
+    followed = _line(result, followed_accuracy, "the finally best head all along", FOLLOWED)
     followed["line"]["dash"] = "dot"
     followed["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {Head(layer, head).label(base)}</extra>"
     yield go.Scatter(**followed)
@@ -163,8 +170,6 @@ def _finished(figure: go.Figure, result: Emergence, place: int | None, height: i
         range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
         zeroline=False,
     )
-    for axis in figure.select_xaxes(lambda axis: axis.showticklabels is not False):
-        axis.title = "training step"
     if place is not None:
         figure.add_vline(float(where[place]), line=MARK, row="all", col="all")
     margin = {"l": 55, "r": 10, "t": 65, "b": 45}
