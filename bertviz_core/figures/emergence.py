@@ -170,7 +170,21 @@ def _finished(figure: go.Figure, result: Emergence, place: int | None, height: i
         range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
         zeroline=False,
     )
-    if place is not None:
-        figure.add_vline(float(where[place]), line=MARK, row="all", col="all")
     margin = {"l": 55, "r": 10, "t": 65, "b": 45}
-    return figure.update_layout(height=height, legend=LEGEND, margin=margin, hovermode="closest", dragmode=False)
+    return figure.update_layout(
+        height=height,
+        legend=LEGEND,
+        margin=margin,
+        hovermode="closest",
+        dragmode=False,
+        shapes=[] if place is None else _marks(figure, float(where[place])),
+    )
+
+
+def _marks(figure: go.Figure, x: float) -> list[dict]:
+    """A line through every panel. (add_vline makes one at a time, which takes longer than all the rest.)"""
+    panels = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}
+    return [
+        {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": MARK}
+        for of_x, of_y in sorted(panels)
+    ]

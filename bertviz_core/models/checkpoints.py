@@ -8,9 +8,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.errors import InputError, ModelError
@@ -111,10 +111,17 @@ def _shape(checkpoint: Checkpoint) -> str:
 def _tokenizer(checkpoint: Checkpoint) -> str:
     """A digest of the vocabulary, and of how text is cut."""
     path = next(path for name in TOKENIZERS if (path := checkpoint.folder / name).exists())
+    status = path.stat()
+    return _digest(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, size: int, modified: int) -> str:
+    """Read once for each state of a file; size and time are in the key for that alone."""
     data = path.read_bytes()
     if path.suffix == ".json":
         try:
-            held: dict[str, Any] = json.loads(data)
+            held = json.loads(data)
         except ValueError:
             return path.name  # loading it will say what is wrong with it
         data = json.dumps({k: v for k, v in held.items() if k not in PASSING}, sort_keys=True).encode()

@@ -102,6 +102,7 @@ def all_key(wanted: list[Request]) -> str:
     return "all/" + "/".join(request.key() for request in wanted)
 
 
+@st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def emergences() -> list[tuple[str, dict[str, Any]]]:
     """(key, provenance) of every stored emergence."""
     return list(training_emergence.stored(store()))
