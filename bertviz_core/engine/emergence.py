@@ -19,7 +19,7 @@ from bertviz_core.engine.requests import DEFAULT_EXECUTION, FORMAT, Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.checkpoints import Training
+from bertviz_core.models.checkpoints import Training, reason
 from bertviz_core.settings import Execution, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-bert.safetensors"
@@ -101,7 +101,7 @@ def compute(
         raise ModelError(
             f"Not one of the {len(request.training.steps)} checkpoints can be used.",
             where=request.training.name,
-            hint="; ".join(f"{entry['where'][0]}: {reason}" for reason, entry in left_out.reasons.items()),
+            hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()),
         )
     result = assemble(moments, _provenance(request, moments, left_out))
     store.put(request.key(), result.to_bytes())
@@ -142,7 +142,7 @@ def _moments(
             raise problem  # of the text, the treebank or the settings: the next checkpoint would only repeat it
         if problem:
             what = "a masked-word loss that cannot be had" if usable else "a checkpoint that cannot be used"
-            left_out.add(f"{what}: {problem.what}", checkpoint.folder.name)
+            left_out.add(f"{what}: {reason(problem, checkpoint.folder)}", checkpoint.folder.name)
         if usable:
             yield moment(step, training.tokens.get(step, -1), results)
 

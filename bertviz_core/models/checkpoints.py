@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bertviz_core.corpora.left_out import LeftOut
-from bertviz_core.errors import InputError, ModelError
+from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models.checkpoint import Checkpoint, find
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
@@ -58,7 +58,7 @@ def find_training(folder: Path | str) -> Training:
     left_out = LeftOut()
     found = sorted(_models(folder, left_out), key=lambda model: model[0])
     if not found:
-        said = [f"{entry['where'][0]}: {reason}" for reason, entry in left_out.reasons.items()]
+        said = [f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()]
         raise InputError(
             f"No checkpoint is in this folder{' that can be read (' + '; '.join(said) + ')' if said else ''}.",
             where=str(folder),
@@ -68,6 +68,14 @@ def find_training(folder: Path | str) -> Training:
     steps, checkpoints = zip(*found, strict=True)
     name = "/".join(folder.resolve().parts[-2:])
     return Training(name, steps, checkpoints, _tokens(folder), left_out)
+
+
+def reason(error: BertvizError, folder: Path) -> str:
+    """What is wrong with a checkpoint, without its name and place: so equal mistakes are counted together."""
+    said = error.what
+    for name in (str(folder), folder.name):
+        said = said.replace(f" {name!r}", "")
+    return said.replace(str(folder), folder.name)
 
 
 def _models(folder: Path, left_out: LeftOut) -> Iterator[tuple[int, Checkpoint]]:
@@ -81,7 +89,7 @@ def _models(folder: Path, left_out: LeftOut) -> Iterator[tuple[int, Checkpoint]]
         try:
             yield int(numbers[-1]), find(str(path))
         except ModelError as error:
-            left_out.add(f"a checkpoint that cannot be used: {error.what}", path.name)
+            left_out.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
 
 
 def _check_alike(found: list[tuple[int, Checkpoint]]) -> None:
