@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.analyses.emergence import ANALYSES, LOSS, Emergence, Moment, assemble, moment
+from bertviz_core.analyses.checkpoint_moments import ANALYSES, LOSS, Moment, assemble, moment
+from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine import requests

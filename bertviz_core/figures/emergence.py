@@ -160,13 +160,11 @@ def _level(result: Emergence, value: float, name: str) -> go.Scatter:
 def _finished(figure: go.Figure, result: Emergence, place: int | None, height: int) -> go.Figure:
     """The axis of steps in every panel, the chosen one marked by a line, and room for the legend."""
     where = positions(result.steps)
-    ticks = 10 ** np.arange(np.ceil(np.log10(max(where[0], 1))), np.log10(where[-1]) + 1e-9)
-    ends = [(float(where[0]), "0")] if result.steps[0] == 0 else []
-    shown = [*ends, *((float(tick), f"{tick:,.0f}") for tick in ticks)]
+    ticks = _ticks(result.steps)
     figure.update_xaxes(
         type="log",
-        tickvals=[value for value, _ in shown],
-        ticktext=[text for _, text in shown],
+        tickvals=positions(np.concatenate([ticks, result.steps]))[: len(ticks)],
+        ticktext=[f"{tick:,}" for tick in ticks],
         range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
         zeroline=False,
     )
@@ -179,6 +177,14 @@ def _finished(figure: go.Figure, result: Emergence, place: int | None, height: i
         dragmode=False,
         shapes=[] if place is None else _marks(figure, float(where[place])),
     )
+
+
+def _ticks(steps: np.ndarray) -> np.ndarray:
+    """Powers of ten, and 0; the first step and the last where that would be fewer than two."""
+    powers = 10 ** np.arange(len(str(steps[-1])))
+    beyond = np.searchsorted(steps, powers, side="right") > (steps == 0).sum()  # not before the first step but 0
+    ticks = np.concatenate([steps[steps == 0], powers[beyond & (powers <= steps[-1])]])
+    return ticks if len(ticks) > 1 else steps[[0, -1]]
 
 
 def _marks(figure: go.Figure, x: float) -> list[dict]:

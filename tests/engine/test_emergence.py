@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.emergence import ANALYSES, LOSS
+from bertviz_core.analyses.checkpoint_moments import ANALYSES, LOSS
 from bertviz_core.analyses.head_summary import shown_relations
 from bertviz_core.analyses.sep_gradients import masked_examples
 from bertviz_core.corpora.samples import sample
@@ -18,7 +18,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.models.checkpoints import find_training
 from bertviz_core.settings import Settings
-from tests import reference_emergence, trainings
+from tests import families, reference_emergence, trainings
 from tests.test_promises import imported_by
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
@@ -129,6 +129,14 @@ def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(request_fo
     assert found.arrays()["loss"] == [None, None]
     assert not np.isnan(found["previous"]).any()
     assert any("masked-word loss" in e["reason"] and e["count"] == 2 for e in found.provenance["left_out"])
+
+
+def test_a_causal_model_has_what_it_can_have_in_mode_paper_too(request_for, store, tmp_path):
+    folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel", family=families.FAMILIES["gpt2"])
+    found = compute(request_for(folder, settings=Settings(max_length=64, limit=60, mode="paper")), store)
+    assert "to_sep" not in found.present and "to_sep" not in found.to_frame()
+    assert np.isnan(found.loss).all() and not np.isnan(found["next"]).any()
+    assert found.offsets.tolist() == [-3, -2, -1, 0, 1, 2]
 
 
 def test_a_bad_text_and_bad_settings_are_said_once_and_nothing_is_left_out(folder, request_for, store):

@@ -29,6 +29,20 @@ def test_step_0_has_a_place_on_the_logarithmic_axis():
     assert positions(np.array([0])).tolist() == [0.5]
 
 
+@pytest.mark.parametrize(
+    ("steps", "ticks", "places"),
+    [
+        ([0, 4, 200], ["0", "10", "100"], [2, 10, 100]),
+        ([1, 20, 3000], ["1", "10", "100", "1,000"], [1, 10, 100, 1000]),
+        ([500, 900], ["500", "900"], [500, 900]),
+    ],
+)
+def test_steps_are_told_by_powers_of_ten(result, steps, ticks, places):
+    made = replace(result, steps=np.array(steps), averages=result.averages[: len(steps)])
+    axis = head_figure(made, Head(0, 0)).layout.xaxis
+    assert list(axis.ticktext) == ticks and list(axis.tickvals) == places
+
+
 def test_the_course_holds_loss_and_counts_and_marks_the_step(result):
     labels = result.behaviours()
     figure = course_figure(result, labels, 3)
