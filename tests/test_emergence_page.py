@@ -57,6 +57,15 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert f"at step {result.steps[place]:,}" in words(app)
 
 
+def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
+    app = open_app("emergence", map_of="entropy, nats")
+    assert app.selectbox(key="map_of").value == "entropy, nats"
+    app.selectbox(key="map_of").set_value("attention to the previous token").run()
+    app.multiselect(key="emergence-relations").set_value(["det"]).run()
+    app.multiselect(key="emergence-relations").set_value([]).run()
+    assert not app.exception and not app.error
+
+
 def test_a_step_that_this_training_has_not_is_its_last() -> None:
     app = open_app("emergence", at_step="123456789")
     assert not app.error

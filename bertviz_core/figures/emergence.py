@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.emergence import Emergence
-from bertviz_core.analyses.head_summary import Column, counted
+from bertviz_core.analyses.head_summary import TOKEN_LEVEL, Column, counted
 from bertviz_core.figures.style import BEHAVIOURS, COLOURS, NAMES, RING
 from bertviz_core.heads import Head
 
@@ -87,10 +87,8 @@ def head_figure(result: Emergence, head: Head, place: int | None = None) -> go.F
 
 def columns(result: Emergence, place: int) -> list[Column]:
     """The quantities of every head at one step, for the map of heads."""
-    return [
-        Column("surface_patterns" if name in SHARES else "entropy", name, result[name][place])
-        for name in result.present
-    ]
+    wanted = ((analysis, name) for analysis in ("surface_patterns", "entropy") for name in TOKEN_LEVEL[analysis])
+    return [Column(analysis, name, result[name][place]) for analysis, name in wanted if name in result.present]
 
 
 def positions(steps: np.ndarray) -> np.ndarray:
@@ -117,7 +115,7 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
     best["customdata"] = heldout
     best["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
     yield go.Scatter(**best)
-    followed = _line(result, followed_accuracy, "the finally best head all along", FOLLOWED)
+    followed = _line(result, followed_accuracy, "the head that ends as the best", FOLLOWED)
     followed["line"]["dash"] = "dot"
     followed["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {Head(layer, head).label(base)}</extra>"
     yield go.Scatter(**followed)

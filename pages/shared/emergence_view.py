@@ -12,8 +12,8 @@ from bertviz_core.analyses.dependency_result import UAS
 from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.analyses.head_summary import counted
 from bertviz_core.figures.emergence import columns, course_figure, head_figure, relations_figure
-from bertviz_core.figures.overview import behaviour_map
-from bertviz_core.figures.style import BEHAVIOURS, percent
+from bertviz_core.figures.overview import behaviour_map, said
+from bertviz_core.figures.style import BEHAVIOURS, head_map, percent
 from bertviz_core.heads import Head
 from pages.shared import boxes, page
 from pages.shared.selection import Selection
@@ -21,6 +21,8 @@ from pages.shared.selection import Selection
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 UNTAUGHT = ("broad", "other")  # what a network drawn at random does too
 MOST_RELATIONS = 6
+BY_BEHAVIOUR = "what each head does"
+IN_NATS = ("entropy", "from_cls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +56,23 @@ def made_of(result: Emergence) -> None:
 
 def claim(result: Emergence, told: Told) -> None:
     """What this training shows, in one sentence."""
-    learned = [int((~np.isin(labels, UNTAUGHT)).sum()) for labels in told.labels[[0, -1]]]
     first, last = (f"{step:,}" for step in result.steps[[0, -1]])
+    row = result.relations.index(UAS)
+    n = int(result.n[:, row].sum())
+    began, ended, offset = (percent(share, n) for share in (*result.best_accuracy[[0, -1], row], result.baseline[row]))
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
         loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
     st.markdown(
-        f"**From step {first} to step {last} {loss}the heads with a behaviour of their own go from {learned[0]} to "
-        f"{learned[1]} of {told.labels[0].size}.** First seen: {_first_seen(result, told)}."
+        f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
+        f"has {offset}.** Heads with a behaviour of their own: {learned(told.labels[0])} at first, "
+        f"{learned(told.labels[-1])} at last, of {told.labels[0].size}. First seen: {_first_seen(result, told)}."
     )
+
+
+def learned(labels: np.ndarray) -> int:
+    """Heads that do what a network drawn at random does not."""
+    return int((~np.isin(labels, UNTAUGHT)).sum())
 
 
 def _first_seen(result: Emergence, told: Told) -> str:
@@ -84,16 +94,27 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
     head = selection.head if selection.head.layer < result.shape[0] and selection.head.head < result.shape[1] else None
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**What each head does** at step {result.steps[place]:,}: a click chooses a head")
-        shown = behaviour_map(
-            told.labels[place], columns(result, place), result.linguistic(place), head, selection.base
-        )
-        page.chart(shown, "emergence-map", "Map of all heads, layer by head, with a marker for what each does")
+        _map(result, told, place, head, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
         page.chart(course_figure(result, told.labels, place), "course-figure", alt, clickable=False)
     _relations(result, place, selection)
     _head(result, head, place, selection)
+
+
+def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
+    """By behaviour, or by the value of one quantity."""
+    st.markdown(f"**The map of heads** at step {result.steps[place]:,}: a click chooses a head")
+    known = {said(column): column for column in columns(result, place)}
+    shown = st.selectbox("The map shows", [BY_BEHAVIOUR, *known], key="map_of", bind="query-params", width=280)
+    if shown in known:
+        column = known[shown]
+        limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
+        figure = head_map(column.values, shown, chosen=head, base=selection.base, limits=limits)
+    else:
+        named = result.linguistic(place)
+        figure = behaviour_map(told.labels[place], columns(result, place), named, head, selection.base)
+    page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}")
 
 
 def _place(result: Emergence) -> int:
@@ -110,14 +131,13 @@ def _place(result: Emergence) -> int:
 def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, str]]:
     """(label, at this step, beside it)."""
     labels, tokens = told.labels[place], result.tokens[place]
-    learned = int((~np.isin(labels, UNTAUGHT)).sum())
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{tokens / 1e6:,.1f} million tokens"
     entries = [("Training step", f"{result.steps[place]:,}", of_all)]
     if not np.isnan(result.loss[place]):
         right = f"{result.right[place]:.1%} of them right"
         entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Heads with a behaviour", f"{learned} of {labels.size}", broad))
+    entries.append(("Heads with a behaviour", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
     n = int(result.n[:, row].sum())
     entries.append(
@@ -131,7 +151,10 @@ def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, 
 
 
 def _relations(result: Emergence, place: int, selection: Selection) -> None:
-    st.markdown("**Relations**: the best head against the best fixed offset")
+    st.markdown(
+        "**Relations**: the best head against the best fixed offset. The best head of a step is picked on the words "
+        "that it is scored on; the dotted line follows the one that ends as the best."
+    )
     chosen = st.multiselect(
         "Relations",
         result.relations,
