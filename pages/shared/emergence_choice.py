@@ -13,7 +13,7 @@ from pages.shared import boxes, job_panel, services, stored
 from pages.shared.selection import Selection, seconds_to_analyse
 
 SHIPPED = "demo"
-PASSES = 5  # of a checkpoint's model over the text, the treebank counted as one; the gradients' costs three
+PASSES = 3  # that a checkpoint costs, in those of an analysis alone: it is loaded once
 
 
 def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
@@ -52,7 +52,8 @@ def _choose(kept: dict[str, str]) -> str:
         accept_new_options=True,
         width=420,
         help="`demo` ships with the project. Type a local folder that holds the checkpoints' folders, each with its "
-        "step as the last number of its name: step-0000500, checkpoint-500.",
+        "step as the last number of its name: step-0000500, checkpoint-500. "
+        "The corpus, mode and settings at the left are for such a folder.",
     )
     return chosen or SHIPPED
 
@@ -72,7 +73,9 @@ def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
     if job is not None and not job.finished:
         job_panel.running(job)
         return
-    if job is not None and job.error is not None:
+    if job is not None and job.state == "cancelled":
+        st.info("The job was cancelled. The checkpoints that it had done are kept.", icon=":material/stop:")
+    elif job is not None and job.error is not None:
         boxes.error(job.error)
     _say_what(request.training, request)
     first = Selection(request.training.first, selection.source, selection.settings, selection.head)

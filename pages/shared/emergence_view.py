@@ -89,8 +89,10 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
-    place = _place(result)
-    page.metrics(_numbers(result, told, place))
+    numbers = st.container()
+    place = _place(result)  # under the numbers, so that slider and map are on one screen
+    with numbers:
+        page.metrics(_numbers(result, told, place))
     head = selection.head if selection.head.layer < result.shape[0] and selection.head.head < result.shape[1] else None
     left, right = st.columns(2, gap="medium")
     with left:
@@ -104,9 +106,17 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
 
 def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
     """By behaviour, or by the value of one quantity."""
-    st.markdown(f"**The map of heads** at step {result.steps[place]:,}: a click chooses a head")
     known = {said(column): column for column in columns(result, place)}
-    shown = st.selectbox("The map shows", [BY_BEHAVIOUR, *known], key="map_of", bind="query-params", width=280)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
+        shown = st.selectbox(
+            "The map shows",
+            [BY_BEHAVIOUR, *known],
+            key="map_of",
+            bind="query-params",
+            label_visibility="collapsed",
+            width=220,
+        )
     if shown in known:
         column = known[shown]
         limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
