@@ -12,6 +12,8 @@ emergence_view.made_of(result)
 told = emergence_view.told(key, result)
 emergence_view.claim(result, told)
 emergence_view.explore(result, told, selection)
+emergence_view.relations(result, selection)
+emergence_view.one_head(result, selection)
 
 st.subheader("All steps")
 st.caption("A click on a row moves the slider there.")

@@ -43,10 +43,11 @@ def course_figure(result: Emergence, labels: np.ndarray, place: int | None = Non
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
     figure.update_xaxes(title=AXIS, row=len(titles), col=1)
-    return _finished(figure, result, place, 240 * len(titles) + 90).update_layout(margin={"t": 95})
+    marks = [] if place is None else _marks(figure, float(positions(result.steps)[place]))
+    return _finished(figure, result, 240 * len(titles) + 90).update_layout(margin={"t": 95}, shapes=marks)
 
 
-def relations_figure(result: Emergence, names: Sequence[str], place: int | None = None, base: int = 1) -> go.Figure:
+def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
     """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset;
     percent."""
     rows = max(1, -(-len(names) // ACROSS))
@@ -63,10 +64,10 @@ def relations_figure(result: Emergence, names: Sequence[str], place: int | None 
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
     figure.update_xaxes(title=AXIS, row=rows)
-    return _finished(figure, result, place, 210 * rows + 90)
+    return _finished(figure, result, 210 * rows + 90)
 
 
-def head_figure(result: Emergence, head: Head, place: int | None = None) -> go.Figure:
+def head_figure(result: Emergence, head: Head) -> go.Figure:
     """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
     titles = ["Average attention to", "Entropy, nats"]
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
@@ -82,7 +83,7 @@ def head_figure(result: Emergence, head: Head, place: int | None = None) -> go.F
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
     figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
-    return _finished(figure, result, place, 300)
+    return _finished(figure, result, 300)
 
 
 def columns(result: Emergence, place: int) -> list[Column]:
@@ -155,8 +156,8 @@ def _level(result: Emergence, value: float, name: str) -> go.Scatter:
     )
 
 
-def _finished(figure: go.Figure, result: Emergence, place: int | None, height: int) -> go.Figure:
-    """The axis of steps in every panel, the chosen one marked by a line, and room for the legend."""
+def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+    """The axis of steps in every panel, and room for the legend."""
     where = positions(result.steps)
     ticks = _ticks(result.steps)
     figure.update_xaxes(
@@ -173,7 +174,6 @@ def _finished(figure: go.Figure, result: Emergence, place: int | None, height: i
         margin=margin,
         hovermode="closest",
         dragmode=False,
-        shapes=[] if place is None else _marks(figure, float(where[place])),
     )
 
 

@@ -93,15 +93,13 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
     place = _place(result)  # under the numbers, so that slider and map are on one screen
     with numbers:
         page.metrics(_numbers(result, told, place))
-    head = selection.head if selection.head.layer < result.shape[0] and selection.head.head < result.shape[1] else None
+    head = selection.head if has(result, selection.head) else None
     left, right = st.columns(2, gap="medium")
     with left:
         _map(result, told, place, head, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
         page.chart(course_figure(result, told.labels, place), "course-figure", alt, clickable=False)
-    _relations(result, place, selection)
-    _head(result, head, place, selection)
 
 
 def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
@@ -160,7 +158,9 @@ def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, 
     return entries
 
 
-def _relations(result: Emergence, place: int, selection: Selection) -> None:
+@st.fragment
+def relations(result: Emergence, selection: Selection) -> None:
+    """Chosen relations over the training; the slider does not redraw them."""
     st.markdown(
         "**Relations**: the best head against the best fixed offset. The best head of a step is picked on the words "
         "that it is scored on; the dotted line follows the one that ends as the best."
@@ -174,13 +174,14 @@ def _relations(result: Emergence, place: int, selection: Selection) -> None:
         label_visibility="collapsed",
     )
     if chosen:
-        figure = relations_figure(result, chosen, place, selection.base)
+        figure = relations_figure(result, chosen, selection.base)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(figure, "emergence-relations-figure", alt, clickable=False)
 
 
-def _head(result: Emergence, head: Head | None, place: int, selection: Selection) -> None:
-    if head is None:
+def one_head(result: Emergence, selection: Selection) -> None:
+    """The chosen head over the training, or why there is none."""
+    if not has(result, selection.head):
         layers, heads = result.shape
         st.caption(
             f"Head {selection.label} is none of this training's {layers} × {heads}. Choose one of its checkpoints as "
@@ -189,7 +190,12 @@ def _head(result: Emergence, head: Head | None, place: int, selection: Selection
         return
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
-    page.chart(head_figure(result, head, place), "emergence-head", alt, clickable=False)
+    page.chart(head_figure(result, selection.head), "emergence-head", alt, clickable=False)
+
+
+def has(result: Emergence, head: Head) -> bool:
+    """Whether the training's models have this head: the one chosen at the left is another model's."""
+    return head.layer < result.shape[0] and head.head < result.shape[1]
 
 
 def table(result: Emergence, told: Told) -> None:

@@ -63,9 +63,9 @@ def test_without_a_loss_there_is_no_panel_for_it(result):
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_a_panel_for_each_relation_with_its_offset(result, count):
     names = result.relations[1 : 1 + count]
-    figure = relations_figure(result, names, 0, base=0)
+    figure = relations_figure(result, names, base=0)
     best, level = named(figure, "best head of each step"), named(figure, "best fixed offset")
-    assert len(best) == len(level) == count and len(figure.layout.shapes) == count
+    assert len(best) == len(level) == count
     for panel, name in enumerate(names):
         row = result.relations.index(name)
         np.testing.assert_allclose(best[panel].y, 100 * result.best_accuracy[:, row])
