@@ -16,6 +16,7 @@ from tests import browser
 FOLDER = Path(__file__).parent
 PAGES = {
     "overview": "?head=1-5",
+    "emergence": "emergence?head=1-3",
     "tour": "tour?step=4",
     "attention_viewer": "attention_viewer?head=2-5&pin=from12",
     "surface_patterns": "surface_patterns?head=1-3",

@@ -77,7 +77,15 @@ def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: A
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
-    for path, count in (("", 1), ("tour?step=4", 0), ("surface_patterns", 2), ("sep_gradients", 4), ("entropy", 2)):
+    pages = (
+        ("", 1),
+        ("emergence", 4),
+        ("tour?step=4", 0),
+        ("surface_patterns", 2),
+        ("sep_gradients", 4),
+        ("entropy", 2),
+    )
+    for path, count in pages:
         page = browser.open_page(chromium, f"{address}/{path}", scheme)
         width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
         assert width <= 1280

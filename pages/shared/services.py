@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
+from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
@@ -97,3 +100,25 @@ def analyse_all(wanted: list[Request]) -> Job:
 def all_key(wanted: list[Request]) -> str:
     """The key of the job that computes all of these."""
     return "all/" + "/".join(request.key() for request in wanted)
+
+
+@st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
+def emergences() -> list[tuple[str, dict[str, Any]]]:
+    """(key, provenance) of every stored emergence."""
+    return list(training_emergence.stored(store()))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def emergence(key: str) -> Emergence:
+    """By its key, or "demo"; an absence is raised as LookupError, because what raises is not cached."""
+    result = training_emergence.shipped() if key == "demo" else training_emergence.read(store(), key)
+    if result is None:
+        raise LookupError(key)
+    return result
+
+
+def emerge(key: str, request: EmergenceRequest) -> Job:
+    """Queue the whole training as one job, or join the one that runs."""
+    return jobs().submit(
+        key, "Emergence", lambda progress: training_emergence.compute(request, store(), progress=progress)
+    )
