@@ -36,6 +36,36 @@ def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(address: str,
     page.close()
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "left"),
+    [
+        ("", "Overview", "/?"),
+        ("overview", "Overview", "/?"),
+        ("overview/?head=2-3&mode=paper", "Overview", "/?head=2-3&mode=paper"),
+        ("entropy/?head=2-3", "Entropy", "/entropy?head=2-3"),
+        ("tour?step=4", "Guided tour", "/tour?step=4"),
+    ],
+)
+def test_an_address_as_it_is_typed_opens_its_page(
+    address: str, chromium: Any, path: str, title: str, left: str
+) -> None:
+    page = browser.open_page(chromium, f"{address}/{path}")
+    assert page.locator("h1").inner_text() == title
+    assert page.url.removeprefix(address).startswith(left)
+    assert page.get_by_role("dialog").count() == 0
+    assert page.problems == []
+    page.close()
+
+
+def test_a_fresh_server_knows_the_first_page_by_its_name(chromium: Any, tmp_path: Path) -> None:
+    with browser.served(tmp_path / "store") as fresh:
+        page = browser.open_page(chromium, f"{fresh}/overview?head=2-3")
+        assert page.locator("h1").inner_text() == "Overview"
+        assert page.get_by_text("Head 2-3").count() >= 1
+        assert page.get_by_role("dialog").count() == 0
+        page.close()
+
+
 def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, f"{address}/surface_patterns")
     squares = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".scatterlayer .points path")
