@@ -14,10 +14,13 @@ from starlette.routing import Route
 from streamlit import cli_util
 from streamlit.web.server import server_util
 
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import catalogue
 
-# What the first page imports, light things first; torch and transformers are none of it.
-FIRST_PAGE = ("pages.shared.sidebar", "plotly.graph_objects", "pages.shared.holdings", "pages.shared.gallery")
+# What the first page imports; torch and transformers are none of it.
+SHARED = ("page", "holdings", "gallery", "marker_map")
+FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
 
 
 @asynccontextmanager
@@ -33,6 +36,9 @@ def _get_ready() -> None:
         cli_util.open_browser(server_util.get_url(server_util.get_display_address(address)))
     for name in FIRST_PAGE:
         import_module(name)
+    for analysis in ANALYSES.values():
+        _ = analysis.result_class
+    find(DEMO).fingerprint()  # remembered
 
 
 def _to_default(request: Request) -> RedirectResponse:
