@@ -35,7 +35,8 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
 
 @dataclass
 class _Window:
-    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted."""
+    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted;
+    `last` is the line on which the last value ended."""
 
     source: Source
     pieces: Iterator[str]
@@ -43,6 +44,7 @@ class _Window:
     position: int = 0
     counted: int = 0
     number: int = 1
+    last: int = 1
     decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
 
     def line(self, position: int | None = None) -> int:
@@ -68,7 +70,7 @@ class _Window:
             try:
                 value, end = self.decoder.raw_decode(self.text, self.position)
                 if end < len(self.text) or not self._read_on():
-                    self.position = end
+                    self.position, self.last = end, self.line(end)
                     return value
             except json.JSONDecodeError as error:
                 whole = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
@@ -79,7 +81,9 @@ class _Window:
                 raise self.error(BROKEN, "Save it again.") from error
 
     def error(self, what: str, hint: str, position: int | None = None) -> InputError:
-        line = self.line(self.position if position is None else position)
+        at, end = self.position if position is None else position, len(self.text.rstrip())
+        # Line ends at the end of the text begin no line: what breaks off there breaks off where the last value ends.
+        line = self.last if at >= end and end <= self.counted else self.line(min(at, end))
         return InputError(what, where=f"{self.source.name}, line {line}", hint=hint)
 
     def _read_on(self) -> bool:

@@ -66,6 +66,8 @@ def test_every_cut_is_refused(objects, data):
         ('"text"', 1, "not a list"),
         ('\n\n{"text": "a"}', 3, "not a list"),
         ('[{"text": "a"},\n{"text": "b"', 2, "cut off"),
+        ('[{"text": "a"},\n{"text"\n', 2, "cut off"),
+        ('[{"text": "a"},\n{"text": "b"}\r\n\n', 2, "cut off"),
         ('[{"text": "a"}\n{"text": "b"}]', 2, "cut off"),
         ('[{"text": "a"}]\n[{"text": "b"}]', 2, "after the end"),
         ('[{"text": "a"}] x', 1, "after the end"),
