@@ -80,6 +80,7 @@ class Console:
             analysis, self.checkpoint(), self.source(), self.settings(), options or {}, others or {}
         )
         request.settings.check(request.checkpoint)
+        request.check_model()
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -174,7 +174,8 @@ def check_choice(view: str, offsets: int) -> None:
 
 def described(sentence: Sentence) -> dict[str, Any]:
     """A sentence as a result keeps it."""
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(sentence).items()}
+    values = {field.name: getattr(sentence, field.name) for field in fields(sentence)}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
 def _seen(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:

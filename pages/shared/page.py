@@ -49,6 +49,7 @@ def result_or_stop(request: Request, selection: Selection) -> Any:
     if result is not None:
         _counted(result)
         return result
+    request.check_model()
     job = next(filter(None, map(services.jobs().get, _shared_keys(request))), None)
     if job is not None and not job.finished:
         job_panel.running(job)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
 from bertviz_core.engine.emergence import EmergenceRequest
@@ -23,9 +25,22 @@ if TYPE_CHECKING:
     from bertviz_core.models.one_input import OneInput, Prediction
 
 
+UNPACKED = 10  # text shrinks to a tenth at best
+
+
 @st.cache_resource(show_spinner=False)
 def store() -> Store:
     return Store()
+
+
+def upload(digest: str) -> Source:
+    """An upload by its digest; raises InputError when it is not here (any more)."""
+    return bounded(store().upload(digest))
+
+
+def bounded(source: Source) -> Source:
+    """An upload may unpack to so many times the largest upload, and no more."""
+    return replace(source, most=UNPACKED * st.get_option("server.maxUploadSize") * 2**20)
 
 
 @st.cache_resource(show_spinner=False)
