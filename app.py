@@ -1,24 +1,26 @@
-"""The frame: page configuration, navigation, the sidebar's choices, and the current page."""
+"""The frame: page configuration, navigation, the sidebar's choices, and the current page; and the server around it."""
 
 import bertviz_core  # noqa: F401  (first: it sets what torch must find in the environment)
 
 import streamlit as st  # isort: skip
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from pages.shared import boxes, catalogue, job_panel, sidebar
+from pages.shared import boxes, catalogue, job_panel, serving, sidebar
 
-st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
-
-page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
-try:
-    entry = catalogue.entry(page.url_path)
-    sidebar.choose(entry)
-    page.run()
-except DownloadNeeded as needed:
-    job_panel.offer_download(needed)
-except BertvizError as error:
-    if not sidebar.chosen():  # the page, which draws its own title, was not reached
-        st.title(entry.title)
-    boxes.error(error)
-finally:
-    sidebar.forget()
+if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
+    app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES)
+else:
+    st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
+    page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
+    try:
+        entry = catalogue.entry(page.url_path)
+        sidebar.choose(entry)
+        page.run()
+    except DownloadNeeded as needed:
+        job_panel.offer_download(needed)
+    except BertvizError as error:
+        if not sidebar.chosen():  # the page, which draws its own title, was not reached
+            st.title(entry.title)
+        boxes.error(error)
+    finally:
+        sidebar.forget()

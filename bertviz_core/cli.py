@@ -12,6 +12,7 @@ import typer
 from bertviz_core import exports
 from bertviz_core.console import Console, with_console
 from bertviz_core.corpora.source import from_path
+from bertviz_core.emergence_command import emergence_app
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
@@ -179,6 +180,7 @@ def overview(
 
 
 app.add_typer(inputs_app)
+app.add_typer(emergence_app)
 app.add_typer(store_app, name="store")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -80,6 +80,7 @@ class Console:
             analysis, self.checkpoint(), self.source(), self.settings(), options or {}, others or {}
         )
         request.settings.check(request.checkpoint)
+        request.check_model()
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:
@@ -114,22 +115,25 @@ class PrintedProgress(Progress):
             )
 
 
-def with_console(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command whose first parameter is `console` all of Console's options, after its own."""
+def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """Give a command whose first parameter is `console` all of Console's options, after its own; but those `without`
+    which it does, and which then are as nobody had given them."""
     signature = inspect.signature(function, eval_str=True)
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
     hints = get_type_hints(Console, include_extras=True)
     shared = [
         inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[f.name], default=_default(f))
         for f in fields(Console)
+        if f.name not in without
     ]
+    first = [p for p in shared if p.name == "input"]
 
     def command(**values: Any) -> None:
-        console = Console(**{f.name: values.pop(f.name) for f in fields(Console)})
+        console = Console(**{"input": ""} | {p.name: values.pop(p.name) for p in shared})
         function(console, **values)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
-    command.__signature__ = inspect.Signature([*shared[:1], *own, *shared[1:]])  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature([*first, *own, *shared[len(first) :]])  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
     return command
 

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent
 CLEAREST = clearest("previous")
 PAGES = {
     "overview": f"?head={CLEAREST}",
+    "emergence": f"emergence?head={CLEAREST}",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",
     "surface_patterns": f"surface_patterns?head={CLEAREST}",

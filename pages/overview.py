@@ -6,6 +6,7 @@ from bertviz_core.analyses.behaviours import Thresholds
 from bertviz_core.analyses.head_summary import columns, counted, linguistic, told
 from bertviz_core.figures.overview import behaviour_map
 from pages.shared import gallery, head_panel, holdings, links, page, sidebar, stored
+from pages.shared.marker_map import marker_map
 
 selection = sidebar.current()
 page.header("overview", selection)
@@ -35,7 +36,8 @@ with left:
     thresholds, named = Thresholds(entropy=entropy), linguistic(results)
     labels = told(results, thresholds, named)
     figure = behaviour_map(labels, columns(results), named, selection.head, selection.base)
-    page.chart(figure, "behaviour-map", "Map of all heads, layer by head, with a marker for what each head does")
+    alt = "Map of all heads, layer by head, with a marker for what each head does"
+    marker_map(figure, key="behaviour-map", alt=alt, origin=st.session_state["origin"])
 with summary:
     groups = counted(labels)
     st.markdown(holdings.claim(groups, labels.size))

@@ -36,6 +36,36 @@ def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(address: str,
     page.close()
 
 
+@pytest.mark.parametrize(
+    ("path", "title", "left"),
+    [
+        ("", "Overview", "/?"),
+        ("overview", "Overview", "/?"),
+        ("overview/?head=2-3&mode=paper", "Overview", "/?head=2-3&mode=paper"),
+        ("entropy/?head=2-3", "Entropy", "/entropy?head=2-3"),
+        ("tour?step=4", "Guided tour", "/tour?step=4"),
+    ],
+)
+def test_an_address_as_it_is_typed_opens_its_page(
+    address: str, chromium: Any, path: str, title: str, left: str
+) -> None:
+    page = browser.open_page(chromium, f"{address}/{path}")
+    assert page.locator("h1").inner_text() == title
+    assert page.url.removeprefix(address).startswith(left)
+    assert page.get_by_role("dialog").count() == 0
+    assert page.problems == []
+    page.close()
+
+
+def test_a_fresh_server_knows_the_first_page_by_its_name(chromium: Any, tmp_path: Path) -> None:
+    with browser.served(tmp_path / "store") as fresh:
+        page = browser.open_page(chromium, f"{fresh}/overview?head=2-3")
+        assert page.locator("h1").inner_text() == "Overview"
+        assert page.get_by_text("Head 2-3").count() >= 1
+        assert page.get_by_role("dialog").count() == 0
+        page.close()
+
+
 def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, f"{address}/surface_patterns")
     squares = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".scatterlayer .points path")
@@ -77,7 +107,15 @@ def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: A
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
-    for path, count in (("", 1), ("tour?step=4", 0), ("surface_patterns", 2), ("sep_gradients", 4), ("entropy", 2)):
+    pages = (
+        ("", 0),
+        ("emergence", 4),
+        ("tour?step=4", 0),
+        ("surface_patterns", 2),
+        ("sep_gradients", 4),
+        ("entropy", 2),
+    )
+    for path, count in pages:
         page = browser.open_page(chromium, f"{address}/{path}", scheme)
         width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
         assert width <= 1280
@@ -119,16 +157,33 @@ def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
 
 def test_a_click_on_the_map_of_behaviours_chooses_a_head_and_the_legend_hides(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, address)
-    chart = page.locator("[data-testid=stPlotlyChart]").first
-    markers = chart.locator(".scatterlayer .trace").nth(0).locator(".points path")
-    box = markers.first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    drawing = page.get_by_role("img", name="Map of all heads")
+    assert drawing.locator(".point").count() == 48
+    drawing.locator("[data-head='1-2']").click()
     page.wait_for_function("location.search.includes('head=1-2')", timeout=10_000)
     browser.settle(page)
-    shown = chart.locator(".scatterlayer .trace").count()
-    chart.locator(".legendtoggle").first.click()
-    page.wait_for_timeout(600)  # plotly waits for a second click
-    assert chart.locator(".scatterlayer .trace").count() == shown - 1
+    page.get_by_text("Head 1-2").first.wait_for()
+    shown = drawing.locator(".trace").count()
+    first = page.locator(".map .legend button").first
+    first.click()
+    assert drawing.locator(".trace").count() == shown - 1
+    assert drawing.locator(".point").count() == 48 - int(first.inner_text().split("(")[1].strip(")"))
+    first.click()
+    assert drawing.locator(".point").count() == 48
+    assert page.problems == []
+    page.close()
+
+
+def test_the_map_of_behaviours_is_saved_as_a_picture_that_says_what_it_was_made_from(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = browser.open_page(chromium, address)
+    with page.expect_download() as download:
+        page.locator(".map .legend").get_by_text("SVG").click()
+    download.value.save_as(tmp_path / "map.svg")
+    saved = (tmp_path / "map.svg").read_text()
+    assert saved.startswith("<svg") and "after Clark et al. 2019" in saved
+    assert saved.count('class="point"') == 48 and "rank" in saved
     assert page.problems == []
     page.close()
 

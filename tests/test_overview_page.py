@@ -54,7 +54,10 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert not app.error
     assert not app.metric
     assert any(b.label.startswith("Run everything") for b in app.button)
-    assert set(app.dataframe[0].value["stored"]) == {"not yet"}
+    stored = app.dataframe[0].value.set_index("analysis")["stored"]
+    assert stored.pop("[SEP] gradients") == "no masked-word head"
+    assert set(stored) == {"not yet"}
+    assert "6 analyses are missing" in words(app)
 
 
 @pytest.mark.parametrize("page", ["surface_patterns", "sep_gradients", "entropy", "dependency_heads", "clustering"])

@@ -174,8 +174,8 @@ def check_choice(view: str, offsets: int) -> None:
 
 def described(sentence: Sentence) -> dict[str, Any]:
     """A sentence as a result keeps it."""
-    values = ((field.name, getattr(sentence, field.name)) for field in fields(sentence))
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
+    values = {field.name: getattr(sentence, field.name) for field in fields(sentence)}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
 def _seen(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:

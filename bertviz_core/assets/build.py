@@ -3,6 +3,7 @@
     python -m bertviz_core.assets.build
 
 Run it after a change of the demo model, a sample or an analysis; results that no request asks for any more are removed.
+The training of the demo model, assets/emergence, is another matter: training/README.md says how it is written.
 """
 
 from __future__ import annotations

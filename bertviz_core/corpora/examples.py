@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bertviz_core.corpora.json_list import json_list
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 
@@ -27,41 +27,17 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class ExampleCorpus:
-    """Objects of a JSON list, decoded one at a time."""
+    """Objects of a JSON list, read anew from the source on every pass, one at a time: memory does not grow with it."""
 
     source: Source
 
     def records(self) -> Iterator[Record]:
         """Every object; raises InputError naming the line for anything but a whole list of such objects."""
-        text = self.source.text()
-        number, line, counted = 0, 1, 0
-        for number, (position, value) in enumerate(self._items(text), start=1):
-            line, counted = line + text.count("\n", counted, position), position
+        number = 0
+        for number, (line, value) in enumerate(json_list(self.source), start=1):
             yield self._record(number - 1, line, value)
         if not number:
             raise InputError("The JSON list is empty.", where=self.source.name, hint="Give at least one object.")
-
-    def _items(self, text: str) -> Iterator[tuple[int, Any]]:
-        decoder = json.JSONDecoder()
-        position = _skip(text, 0)
-        if text[position : position + 1] != "[":
-            raise self._error("The JSON is not a list.", text, position, "Write [{...}, {...}].")
-        position = _skip(text, position + 1)
-        while text[position : position + 1] != "]":
-            start = position
-            try:
-                value, position = decoder.raw_decode(text, position)
-            except (ValueError, RecursionError) as error:  # a plain ValueError for a number of thousands of digits
-                at = error.pos if isinstance(error, json.JSONDecodeError) else start
-                raise self._error("The JSON is broken or cut off here.", text, at, "Save it again.") from error
-            yield start, value
-            position = _skip(text, position)
-            if text[position : position + 1] == ",":
-                position = _skip(text, position + 1)
-            elif text[position : position + 1] != "]":
-                raise self._error("The JSON is broken or cut off here.", text, position, "Close the list with ].")
-        if (end := _skip(text, position + 1)) < len(text):
-            raise self._error("There is something after the end of the JSON list.", text, end, "Give one list.")
 
     def _record(self, number: int, line: int, value: Any) -> Record:
         where = f"{self.source.name}, line {line}, object {number + 1}"
@@ -79,17 +55,6 @@ class ExampleCorpus:
             raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
         other = {name: entry for name, entry in value.items() if name != form}
         return Record(number, line, form, _whole(value[form]), other)
-
-    def _error(self, what: str, text: str, position: int, hint: str) -> InputError:
-        line = text.count("\n", 0, position) + 1
-        return InputError(what, where=f"{self.source.name}, line {line}", hint=hint)
-
-
-def _skip(text: str, position: int) -> int:
-    """The first position from here that is not JSON white space."""
-    while position < len(text) and text[position] in " \t\r\n":
-        position += 1
-    return position
 
 
 def _whole(value: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
 import lzma
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,61 +17,104 @@ from typing import BinaryIO, cast
 from bertviz_core.errors import InputError
 
 CHUNK = 1 << 20
+# A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
+TIMES, AT_LEAST = 100, 50 * CHUNK
 
 
 @dataclass(frozen=True)
 class Source:
-    """`name` is for people; `digest` (sha256 of the bytes, hex) is what keys use; `opener` gives the bytes anew."""
+    """`name` is for people; `digest` (sha256 of the bytes, hex) is what keys use; `opener` gives the bytes anew;
+    `most` is how many bytes it may unpack to, where somebody has said so."""
 
     name: str
     digest: str
     size: int
     opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
+    most: int | None = field(default=None, repr=False, compare=False)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """(line number from 1, line without its end), decoded strictly; gzip and xz are unpacked on the way.
 
-        Raises InputError naming the line for bytes that are not UTF-8, NUL bytes and broken compression.
+        Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression and a file that
+        unpacks to more than it may.
         """
-        number = 0
+        parts: list[bytes] = []
+        number = 1
+        for number, piece in self._pieces():
+            parts.append(piece)
+            if piece.endswith(b"\n"):
+                yield number, self._decode(b"".join(parts), number)
+                parts.clear()
+        if parts:
+            yield number, self._decode(b"".join(parts), number)
+
+    def text(self) -> Iterator[str]:
+        """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        number, before = 1, 0  # bytes of the line ahead of this piece
+        for number, piece in self._pieces():
+            held = len(decoder.getstate()[0])
+            try:
+                text = decoder.decode(piece)
+            except UnicodeDecodeError as error:
+                raise self._not_utf8(number, before - held + error.start + 1) from error
+            yield text
+            before = 0 if piece.endswith(b"\n") else before + len(piece)
+        if held := len(decoder.getstate()[0]):
+            raise self._not_utf8(number, before - held + 1)
+
+    def _pieces(self) -> Iterator[tuple[int, bytes]]:
+        """(line number, a line, or a part of a long one)."""
+        number, total = 1, 0
         try:
-            for number, raw in enumerate(self._unpacked(), start=1):
-                yield number, self._decode(raw, number)
-        except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+            stream, most = self._unpacked()
+            while piece := stream.readline(CHUNK):
+                total += len(piece)
+                if total > most:
+                    raise InputError(
+                        f"The compressed file unpacks to more than {most / CHUNK:,.0f} MB.",
+                        where=f"{self.name}, line {number}",
+                        hint="Unpack it, and give the text.",
+                    )
+                if b"\0" in piece:
+                    raise InputError(
+                        "There is a NUL byte: this is not a text file.",
+                        where=f"{self.name}, line {number}",
+                        hint="Save it as plain text.",
+                    )
+                yield number, piece
+                number += piece.endswith(b"\n")
+        except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(
                 f"The compressed file breaks off or is damaged ({error}).",
-                where=f"{self.name}, after line {number}",
+                where=f"{self.name}, after line {number - 1}",
                 hint="Compress or download it again.",
             ) from error
 
-    def text(self) -> str:
-        """The whole text, with the same checks as `lines`."""
-        return "\n".join(line for _, line in self.lines())
-
-    def _unpacked(self) -> BinaryIO:
+    def _unpacked(self) -> tuple[BinaryIO, float]:
+        """The bytes, and how many of them there may be."""
         stream = self.opener()
         magic = stream.read(6)
         stream.seek(0)
+        most = max(AT_LEAST, TIMES * self.size) if self.most is None else self.most
         if magic[:2] == b"\x1f\x8b":
-            return cast(BinaryIO, gzip.open(stream))
+            return cast(BinaryIO, gzip.open(stream)), most
         if magic == b"\xfd7zXZ\x00":
-            return cast(BinaryIO, lzma.open(stream))
-        return stream
+            return cast(BinaryIO, lzma.open(stream)), most
+        return stream, float("inf") if self.most is None else self.most
 
     def _decode(self, raw: bytes, number: int) -> str:
-        where = f"{self.name}, line {number}"
-        if b"\0" in raw:
-            raise InputError(
-                "There is a NUL byte: this is not a text file.", where=where, hint="Save it as plain text."
-            )
         try:
             return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"Byte {error.start + 1} of the line is not UTF-8.",
-                where=where,
-                hint="Save the file as UTF-8.",
-            ) from error
+            raise self._not_utf8(number, error.start + 1) from error
+
+    def _not_utf8(self, number: int, byte: int) -> InputError:
+        return InputError(
+            f"Byte {byte} of the line is not UTF-8.",
+            where=f"{self.name}, line {number}",
+            hint="Save the file as UTF-8.",
+        )
 
 
 def from_bytes(data: bytes, name: str) -> Source:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, cast
 
 import numpy as np
 
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import AT_LEAST, TIMES, Source
 from bertviz_core.errors import InputError
 
 EXPECTED = "Give a text file with a word and its numbers, between spaces, on each line."
@@ -74,7 +74,10 @@ def _unzipped(source: Source) -> Source:
     """The source itself, or the one .txt in it where it is a zip archive."""
     with source.opener() as stream:
         zipped = stream.read(4) == b"PK\x03\x04"
-    return Source(source.name, source.digest, source.size, lambda: _member(source)) if zipped else source
+    if not zipped:
+        return source
+    most = max(AT_LEAST, TIMES * source.size) if source.most is None else source.most
+    return replace(source, opener=lambda: _member(source), most=most)
 
 
 def _member(source: Source) -> BinaryIO:
@@ -83,7 +86,7 @@ def _member(source: Source) -> BinaryIO:
         names = [name for name in archive.namelist() if name.endswith(".txt")]
         if len(names) == 1:
             return cast(BinaryIO, archive.open(names[0]))
-    except (zipfile.BadZipFile, RuntimeError) as error:
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise InputError(f"The archive is damaged or locked ({error}).", where=source.name, hint=EXPECTED) from error
     raise InputError(
         f"The archive holds {len(names)} text files.", where=source.name, hint="Unpack it, and give the one you want."

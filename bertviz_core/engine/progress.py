@@ -54,4 +54,6 @@ class Progress:
         if not self.total:
             return self.stage
         eta = f", about {self.eta:,.0f} s to go" if self.eta is not None else ""
-        return f"{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {self.rate:,.0f} a second{eta}"
+        slow = self.done and self.rate < 1
+        pace = f"{1 / self.rate:,.0f} s each" if slow else f"{self.rate:,.0f} a second"
+        return f"{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"

@@ -17,6 +17,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, InputError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.masked_head import check_masked_head
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class Request:
         if analysis == self.analysis:
             return self
         return Request(analysis, self.checkpoint, self.source, self.settings)
+
+    def check_model(self) -> None:
+        """Raises ModelError, without importing torch, where the analysis needs a head that the model lacks."""
+        if ANALYSES[self.analysis].masked_lm:
+            check_masked_head(self.checkpoint)
 
     def on(self, source: Source) -> Request:
         """The same on another corpus."""
@@ -141,6 +147,8 @@ def _compute_pass(
     """The results of requests that share one pass, all stored when all are done."""
     first = together[0]
     first.settings.check(first.checkpoint)
+    for request in together:
+        request.check_model()
     progress.start("Loading the model")
     if model is None or (_needs_masked_lm(together) and model.masked_lm is None):
         model = _load(together, execution)

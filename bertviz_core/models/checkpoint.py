@@ -72,8 +72,12 @@ class Checkpoint:
         return total.hexdigest()
 
     def parameters(self) -> int:
-        """Number of weights, read from the headers of the safetensors files."""
-        return sum(math.prod(entry["shape"]) for path in weight_files(self.folder) for entry in _header(path).values())
+        """Number of weights."""
+        return sum(math.prod(entry["shape"]) for entry in self.weights().values())
+
+    def weights(self) -> dict[str, Any]:
+        """Name -> type and shape of every array, read from the headers of the safetensors files."""
+        return {name: entry for path in weight_files(self.folder) for name, entry in _header(path).items()}
 
     def _number(self, names: tuple[str, ...]) -> int | None:
         return next((self.config[name] for name in names if isinstance(self.config.get(name), int)), None)

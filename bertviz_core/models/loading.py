@@ -10,6 +10,7 @@ from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import collate
+from bertviz_core.models.masked_head import check_masked_head, no_head
 from bertviz_core.models.segments import encode_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
@@ -58,6 +59,7 @@ def load(
     device = choose_device(device)
     tokens = load_tokens(checkpoint)
     if masked_lm:
+        check_masked_head(checkpoint)
         _check_family(checkpoint)
     auto = AutoModelForMaskedLM if masked_lm else AutoModel
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
@@ -68,7 +70,7 @@ def load(
     if not masked_lm:
         return prepare(loaded, tokens, checkpoint, device, observable=observable)
     if missing:
-        raise _no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
+        raise no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
     return prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, masked_lm=loaded)
 
 
@@ -164,15 +166,7 @@ def _check_family(checkpoint: Checkpoint) -> None:
 
     family = checkpoint.config.get("model_type")
     if family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        raise _no_head(checkpoint, f"models of the family {family!r} are not trained to predict masked words")
-
-
-def _no_head(checkpoint: Checkpoint, why: str) -> ModelError:
-    """transformers would draw such a head at random, and every gradient through it would mean nothing."""
-    return ModelError(
-        f"The model {checkpoint.name!r} has no masked-word head ({why}), so its loss has no gradients to show.",
-        hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
-    )
+        raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict masked words")
 
 
 def _try(model: AttentionModel) -> list[Any]:

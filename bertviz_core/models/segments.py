@@ -27,6 +27,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 Line = tuple[int, list[int]]  # line number, ids
+UNKNOWN = "a token the vocabulary lacks (read as unknown)"
 
 
 @dataclass
@@ -80,6 +81,7 @@ class Segments:
             document = paragraph.document
             self.documents = document + 1
             ids = self.tokens.encode(paragraph.text)
+            _say_unknown(ids, self.tokens, f"line {paragraph.line}", self.left_out)
             if ids:
                 chunk.append((paragraph.line, ids))
                 length += len(ids)
@@ -120,6 +122,7 @@ class Segments:
 
     def _from_string(self, record: Record, where: str) -> Encoded:
         ids = self.tokens.encode(record.value)
+        _say_unknown(ids, self.tokens, where, self.left_out)
         kept = ids[: self.settings.max_length - sum(map(len, self.tokens.single))]
         if kept != ids:
             self.left_out.add("a text longer than a segment (its end was cut)", where)
@@ -133,7 +136,7 @@ class Segments:
         found, unknown = self.tokens.ids(record.value)
         ids = np.array(found, dtype=np.int64)
         if unknown:
-            self.left_out.add("a token the vocabulary lacks (read as unknown)", where, unknown)
+            self.left_out.add(UNKNOWN, where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
         if not set(chain(*self.tokens.single)) <= set(found):
             self.left_out.add("`tokens` without the model's special tokens (taken as given)", where)
@@ -147,12 +150,19 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
     pieces = [tokens.pieces(word) for word in words]
     if empty := sum(not piece for piece in pieces):
         left_out.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
+    _say_unknown(list(chain.from_iterable(pieces)), tokens, where, left_out)
     pieces = [piece or [tokens.unknown] for piece in pieces]
     before, after = tokens.single
     ids = [*before, *chain.from_iterable(pieces), *after]
     owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
     owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
     return Encoded(number, where, np.array(ids, dtype=np.int64), np.zeros(len(ids), dtype=np.int64), owners)
+
+
+def _say_unknown(ids: list[int], tokens: Tokens, where: str, left_out: LeftOut) -> None:
+    """Count what the tokenizer has no piece for, such as an emoji."""
+    if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
+        left_out.add(UNKNOWN, where, unknown)
 
 
 def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:

@@ -1,16 +1,13 @@
 """Word-level maps of all heads, computed once: what the attention probes read (methods, 5 and 8).
 
-Sentences of exactly the same number of words share an array, so nothing is ever padded. Maps are float16, in memory
-where they are few, else in a memory-mapped file that lives as long as the work.
+Sentences of exactly the same number of words share an array, so nothing is ever padded. Maps are float16, in a `Room`
+that lives as long as the work.
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -19,16 +16,14 @@ import numpy as np
 from bertviz_core.analyses.words import membership, word_of
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.sentences import EncodedSentence
+from bertviz_core.probing.room import Room
 
 if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
 
-IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
-MOST = 1 << 35  # bytes that the maps of one treebank may take on disk
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
@@ -62,8 +57,8 @@ class Features:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
         sizes = [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
         total = sum(len(members) * n * (n + ROOT_ROWS) * heads for n, members in sizes)
-        self._folder: tempfile.TemporaryDirectory | None = None
-        flat = self._room(total)
+        self._room = Room(total, "maps")
+        flat = self._room.flat
         self.groups: list[Group] = []
         self.place: dict[int, tuple[int, int]] = {}
         start = 0
@@ -84,21 +79,7 @@ class Features:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.groups = []
-        if self._folder:
-            self._folder.cleanup()
-
-    def _room(self, total: int) -> np.ndarray:
-        if 2 * total <= IN_MEMORY:
-            return np.zeros(total, dtype=np.float16)
-        self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
-        if 2 * total > min(MOST, shutil.disk_usage(self._folder.name).free * 0.8):
-            self._folder.cleanup()
-            raise SettingsError(
-                f"The maps of this treebank would take {2 * total / 1e9:,.0f} GB, more than there is room for.",
-                where=tempfile.gettempdir(),
-                hint="Use --limit, or make room in the temporary folder.",
-            )
-        return np.memmap(Path(self._folder.name) / "maps", np.float16, "w+", shape=(total,))
+        self._room.__exit__(kind, error, trace)
 
     def fill(
         self,

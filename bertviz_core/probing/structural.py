@@ -6,8 +6,10 @@ divided by n^2. Scored as UUAS: edges of the minimum spanning tree over the word
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -17,6 +19,7 @@ from torch import Tensor, nn
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import buckets, collate
 from bertviz_core.models.sentences import EncodedSentence
+from bertviz_core.probing.room import Room
 from bertviz_core.probing.training import Curve, Schedule
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ SENTENCES = 20  # in a step
 
 
 def tree_distances(governors: np.ndarray) -> np.ndarray:
-    """(n, n) edges between words in the tree that hangs from ROOT, ROOT counting as a word on the way."""
+    """(n, n) int16 edges between words in the tree that hangs from ROOT, ROOT counting as a word on the way."""
     size = len(governors)
     apart = np.full((size + 1, size + 1), np.inf)
     np.fill_diagonal(apart, 0)
@@ -34,27 +37,47 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
     apart[words, governors] = apart[governors, words] = 1
     for via in range(size + 1):
         apart = np.minimum(apart, apart[:, via, None] + apart[None, via])
-    return apart[1:, 1:]
+    return apart[1:, 1:].astype(np.int16)
 
 
-@torch.inference_mode()
-def word_states(
-    model: AttentionModel, sentences: Sequence[EncodedSentence], progress: Progress, batch_tokens: int | None
-) -> list[np.ndarray]:
-    """(layer, n, dimension) float16 for each sentence: the mean over a word's pieces, embeddings first as layer 0."""
-    found: list[np.ndarray] = [np.zeros(0)] * len(sentences)
-    progress.start("Reading hidden states", len(sentences), "sentences")
-    for group in buckets(sentences, batch_tokens or model.batch_tokens):
-        batch = collate(group, model.tokens, model.device)
-        states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
-        for row, example in enumerate(group):
-            owners = torch.from_numpy(np.asarray(example.words)).to(model.device)
-            size = len(example.sentence)  # type: ignore[attr-defined]
-            belongs = (owners[None] == torch.arange(size, device=model.device)[:, None]).float()
-            mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
-            found[example.number] = mean.half().cpu().numpy()
-        progress.advance(len(group))
-    return found
+class WordStates:
+    """Hidden states of every word of every sentence, computed once; a context that removes its file when left.
+
+    states: by sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
+    """
+
+    def __init__(self, model: AttentionModel, sentences: Sequence[EncodedSentence]) -> None:
+        self.model, self.sentences = model, sentences
+        shapes = [(model.layers + 1, len(one.sentence), model.encoder.config.hidden_size) for one in sentences]
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        self._room = Room(ends[-1], "hidden states")
+        flat = self._room.flat
+        self.states = [
+            flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
+        ]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.states = []
+        self._room.__exit__(kind, error, trace)
+
+    @torch.inference_mode()
+    def fill(self, progress: Progress, batch_tokens: int | None) -> None:
+        """One pass of the model over the sentences."""
+        model = self.model
+        progress.start("Reading hidden states", len(self.sentences), "sentences")
+        for group in buckets(self.sentences, batch_tokens or model.batch_tokens):
+            batch = collate(group, model.tokens, model.device)
+            states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
+            for row, example in enumerate(group):
+                owners = torch.from_numpy(np.asarray(example.words)).to(model.device)
+                size = len(example.sentence)  # type: ignore[attr-defined]
+                belongs = (owners[None] == torch.arange(size, device=model.device)[:, None]).float()
+                mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
+                self.states[example.number][:] = mean.half().cpu().numpy()
+            progress.advance(len(group))
 
 
 class StructuralProbe(nn.Module):
@@ -82,12 +105,14 @@ def fit(
     states: Sequence[np.ndarray],
     trees: Sequence[np.ndarray],
     train: np.ndarray,
+    validation: np.ndarray,
     schedule: Schedule,
     progress: Progress,
 ) -> Curve:
-    """Adam over minibatches of sentences of one length; layers do not influence each other."""
-    curve, rng = Curve(), np.random.default_rng(schedule.seed)
-    parts = _minibatches(states, [i for i in train.tolist() if states[i].shape[1] > 1])
+    """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
+    with its lowest validation loss. It ends when no layer has had a better one for too long."""
+    curve, rng, best = Curve(), np.random.default_rng(schedule.seed), _BestLayers(probe, schedule.patience)
+    parts, held_out = _minibatches(states, train), _minibatches(states, validation)
     optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
     progress.start("Training structural", schedule.epochs * len(parts), "steps")
     progress.losses = curve.train_loss
@@ -102,7 +127,11 @@ def fit(
             falling.step()
             total += float(loss.detach().mean()) * len(chosen)
             progress.advance(1)
-        curve.add(total / max(1, sum(map(len, parts))), float("nan"))
+        losses = _losses(probe, states, trees, held_out)
+        curve.add(total / max(1, sum(map(len, parts))), float(losses.mean()))
+        if held_out and best.seen(losses):
+            break
+    best.restore()
     return curve
 
 
@@ -127,10 +156,46 @@ def _tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
     return [(int(min(pair)), int(max(pair))) for pair in zip(words[first], words[second], strict=True)]
 
 
-def _minibatches(states: Sequence[np.ndarray], chosen: list[int]) -> list[list[int]]:
+class _BestLayers:
+    """Every layer's map at its lowest validation loss so far."""
+
+    def __init__(self, probe: StructuralProbe, patience: int) -> None:
+        self.probe, self.patience, self.since = probe, patience, 0
+        self.losses = torch.full((len(probe.maps),), torch.inf)
+        self.kept: Tensor | None = None
+
+    def seen(self, losses: Tensor) -> bool:
+        """Take note of losses (layer,); true when no layer has had a better one for too long."""
+        better = losses < self.losses
+        self.since = 0 if better.any() else self.since + 1
+        self.losses = torch.where(better, losses, self.losses)
+        old, new = self.kept, self.probe.maps.detach()
+        self.kept = new.clone() if old is None else torch.where(better.to(new.device)[:, None, None], new, old)
+        return self.since >= self.patience
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        if self.kept is not None:
+            self.probe.maps.copy_(self.kept)
+
+
+@torch.no_grad()
+def _losses(
+    probe: StructuralProbe, states: Sequence[np.ndarray], trees: Sequence[np.ndarray], parts: list[list[int]]
+) -> Tensor:
+    """(layer,) mean over the sentences of `parts`; NaN of none."""
+    total, sentences = torch.zeros(len(probe.maps)), sum(map(len, parts))
+    for chosen in parts:
+        total += len(chosen) * loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe)).cpu()
+    return total / sentences
+
+
+def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:
+    """Sentences of one length together; those of one word have no distances to learn."""
     by_length: dict[int, list[int]] = {}
-    for i in chosen:
-        by_length.setdefault(states[i].shape[1], []).append(i)
+    for i in chosen.tolist():
+        if states[i].shape[1] > 1:
+            by_length.setdefault(states[i].shape[1], []).append(i)
     return [group[k : k + SENTENCES] for group in by_length.values() for k in range(0, len(group), SENTENCES)]
 
 

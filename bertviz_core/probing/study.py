@@ -38,7 +38,7 @@ SCHEDULES = {
     "structural": Schedule(20, 0.002),
 }
 RANDOM = "random-"
-WORDS = 2000  # whose vectors are kept with the result
+WORDS = 10_000  # whose vectors are kept with the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +220,18 @@ class Study:
         self.pairs = Pairs(names, vectors, weights, held["governor.bias"])
 
     def _structural(self) -> None:
-        states = structural.word_states(self.model, self.encoded, self.progress, self.batch_tokens)
+        with structural.WordStates(self.model, self.encoded) as words:
+            words.fill(self.progress, self.batch_tokens)
+            self._fit_structural(words.states)
+
+    def _fit_structural(self, states: list[np.ndarray]) -> None:
         trees = [structural.tree_distances(np.array(sentence.governors)) for sentence in self.sentences]
         layers, _, dimension = states[0].shape
         started = time.monotonic()
         rank = min(self.plan.rank, dimension)
         probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
-        curve = structural.fit(probe, states, trees, self.parts.train, self._schedule("structural"), self.progress)
+        schedule, parts = self._schedule("structural"), self.parts
+        curve = structural.fit(probe, states, trees, parts.train, parts.validation, schedule, self.progress)
         seconds = time.monotonic() - started
         self.progress.start("Scoring structural")
         counted = [not_punctuation(sentence) for sentence in self.sentences]

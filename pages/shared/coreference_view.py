@@ -16,7 +16,7 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.style import percent
-from pages.shared import boxes
+from pages.shared import boxes, services
 from pages.shared.selection import Selection
 
 PAPER_HEAD = "head 5-4"
@@ -118,7 +118,7 @@ def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> Cor
         held = st.file_uploader("Its chains for the same documents, in any format that is read here", key="predictions")
     if held is None:
         return result
-    theirs = from_bytes(held.getvalue(), held.name)
+    theirs = services.bounded(from_bytes(held.getvalue(), held.name))
     try:
         return result.with_predictions(theirs, _score(request.key(), theirs.digest, request, theirs))
     except BertvizError as problem:

@@ -70,7 +70,7 @@ def choose(entry: Entry) -> Source:
         boxes.error(problem)
     if not chosen.startswith(UPLOAD):
         return sample(chosen)
-    return services.store().upload(chosen.removeprefix(UPLOAD))
+    return services.upload(chosen.removeprefix(UPLOAD))
 
 
 def _uploads(kind: str) -> dict[str, str]:
@@ -93,7 +93,7 @@ def _follow_link(kind: str, options: list[str]) -> None:
         return
     if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
         options.append(linked)
-        _uploads(kind)[linked] = services.store().upload(linked.removeprefix(UPLOAD)).name
+        _uploads(kind)[linked] = services.upload(linked.removeprefix(UPLOAD)).name
     if linked in options:
         st.session_state["corpus"] = linked
 
@@ -124,7 +124,7 @@ def _keep(data: bytes, name: str, kind: str) -> None:
         most = st.get_option("server.maxUploadSize")  # in .streamlit/config.toml; a paste is held to it too
         if len(data) > most * 2**20:
             raise InputError(f"The file is over {most} MB.", where=name, hint="Use the command line.")
-        check(kind, from_bytes(data, name))
+        check(kind, services.bounded(from_bytes(data, name)))
         option = UPLOAD + services.store().keep_upload(data, name)
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.head_summary import Results
-from bertviz_core.engine.requests import passes
+from bertviz_core.engine.requests import Request, passes
 from bertviz_core.figures.style import BEHAVIOURS
 from bertviz_core.heads import Head
 from pages.shared import boxes, catalogue, job_panel, services, stored
@@ -52,7 +51,7 @@ def key_numbers(
 def panel(page: str, selection: Selection) -> None:
     """A row for each analysis and corpus; and what is missing, as one job."""
     table = [
-        _row(analysis.name, source, services.find(selection.request(analysis.name).on(source)))
+        _row(selection.request(analysis.name).on(source))
         for analysis in ANALYSES.values()
         for source in stored.sources(analysis.corpus, page, selection)
     ]
@@ -60,19 +59,20 @@ def panel(page: str, selection: Selection) -> None:
     _job(page, selection)
 
 
-def _row(analysis: str, source: Any, result: Any) -> dict[str, str]:
+def _row(request: Request) -> dict[str, str]:
+    result = services.find(request)
     origin = result.provenance if result is not None else {}
     counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
     return {
-        "analysis": catalogue.entry(analysis).title,
-        "corpus": source.name,
-        "stored": "✓" if result is not None else "not yet",
+        "analysis": catalogue.entry(request.analysis).title,
+        "corpus": request.source.name,
+        "stored": "✓" if result is not None else "not yet" if stored.can_be_made(request) else "no masked-word head",
         "rests on": counts,
     }
 
 
 def _job(page: str, selection: Selection) -> None:
-    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None]
+    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and stored.can_be_made(r)]
     job = services.jobs().get(st.session_state.get("everything", ""))
     if job is not None and not job.finished:
         job_panel.running(job)

@@ -23,18 +23,23 @@ PASSES = {"sep_gradients": 3, "probes": 8}
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
     """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
-    entry = catalogue.entry(name)
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    left.title(entry.title)
-    right.caption(entry.section, text_alignment="right")
+    title(name)
     mode = "as in the paper" if selection.settings.paper else "corrected"
     model, corpus = selection.checkpoint, selection.source
     st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
     made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
     made_from = f"{model.name} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
-    if entry.panel:
+    if catalogue.entry(name).panel:
         head_panel.folded(name, selection)
+
+
+def title(name: str) -> None:
+    """The page's title, and where in the paper it stands."""
+    entry = catalogue.entry(name)
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    left.title(entry.title)
+    right.caption(entry.section, text_alignment="right")
 
 
 def result_or_stop(request: Request, selection: Selection) -> Any:
@@ -43,6 +48,7 @@ def result_or_stop(request: Request, selection: Selection) -> Any:
     if result is not None:
         _counted(result)
         return result
+    request.check_model()
     job = services.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)

@@ -50,7 +50,7 @@ def _file(role: str) -> Source | None:
     """An uploaded file, kept under its digest as every upload is."""
     told, types = FILES[role]
     held = st.file_uploader(told, type=types, key=role)
-    return services.store().upload(services.store().keep_upload(held.getvalue(), held.name)) if held else None
+    return services.upload(services.store().keep_upload(held.getvalue(), held.name)) if held else None
 
 
 def headline(result: Probes) -> None:

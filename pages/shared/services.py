@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
+from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
@@ -24,9 +29,22 @@ if TYPE_CHECKING:
     from bertviz_core.models.one_input import OneInput, Prediction
 
 
+UNPACKED = 10  # text shrinks to a tenth at best
+
+
 @st.cache_resource(show_spinner=False)
 def store() -> Store:
     return Store()
+
+
+def upload(digest: str) -> Source:
+    """An upload by its digest; raises InputError when it is not here (any more)."""
+    return bounded(store().upload(digest))
+
+
+def bounded(source: Source) -> Source:
+    """An upload may unpack to so many times the largest upload, and no more."""
+    return replace(source, most=UNPACKED * st.get_option("server.maxUploadSize") * 2**20)
 
 
 @st.cache_resource(show_spinner=False)
@@ -126,3 +144,23 @@ def job_of(request: Request) -> Job | None:
 def all_key(wanted: list[Request]) -> str:
     """The key of the job that computes all of these."""
     return "all/" + "/".join(request.key() for request in wanted)
+
+
+@st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
+def emergences() -> list[tuple[str, dict[str, Any]]]:
+    """(key, provenance) of every stored emergence."""
+    return list(training_emergence.stored(store()))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def emergence(key: str) -> Emergence:
+    """By its key, or "demo"; an absence is raised as LookupError, because what raises is not cached."""
+    result = training_emergence.shipped() if key == "demo" else training_emergence.read(store(), key)
+    if result is None:
+        raise LookupError(key)
+    return result
+
+
+def emerge(key: str, request: EmergenceRequest) -> Job:
+    """Queue the whole training as one job, or join the one that runs."""
+    return _submit(key, "Emergence", lambda progress: training_emergence.compute(request, store(), progress=progress))

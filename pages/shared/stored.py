@@ -11,7 +11,7 @@ from bertviz_core.analyses import ANALYSES, Kind
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, ModelError
 from pages.shared import catalogue, services
 from pages.shared.selection import Selection
 
@@ -45,9 +45,18 @@ def everything(page: str, selection: Selection) -> list[Request]:
     ]
 
 
+def can_be_made(request: Request) -> bool:
+    """Whether the model has what the analysis needs."""
+    try:
+        request.check_model()
+    except ModelError:
+        return False
+    return True
+
+
 def _uploads(kind: Kind) -> Iterator[Source]:
     for option in reversed(st.session_state.get(f"uploads-{kind}", {})):
         try:
-            yield services.store().upload(option.removeprefix("upload-"))
+            yield services.upload(option.removeprefix("upload-"))
         except InputError:
             continue  # deleted, or expired, meanwhile

@@ -20,7 +20,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.requests import Request, compute
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models.checkpoint import find
-from bertviz_core.probing import features as features_module
+from bertviz_core.probing import room
 from bertviz_core.probing.baselines import at_offset, best_offset
 from bertviz_core.probing.controls import control_governors, redrawn
 from bertviz_core.probing.decoding import guesses
@@ -156,18 +156,18 @@ def test_offsets_and_the_control_task():
 
 
 def test_maps_on_disk_are_the_same_and_go_away(monkeypatch, tmp_path):
-    monkeypatch.setattr(features_module, "IN_MEMORY", 0)
+    monkeypatch.setattr(room, "IN_MEMORY", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     sentences = bank(20)
     with planted(sentences, gold=True) as made:
         assert isinstance(made.groups[0].maps.base, np.memmap) and list(tmp_path.iterdir())
         total = sum(float(group.maps.astype(float).sum()) for group in made.groups)
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(features_module, "IN_MEMORY", 1 << 29)
+    monkeypatch.setattr(room, "IN_MEMORY", 1 << 29)
     with planted(sentences, gold=True) as made:
         assert sum(float(group.maps.astype(float).sum()) for group in made.groups) == total
-    monkeypatch.setattr(features_module, "IN_MEMORY", 0)
-    monkeypatch.setattr(features_module, "MOST", 10)
+    monkeypatch.setattr(room, "IN_MEMORY", 0)
+    monkeypatch.setattr(room, "MOST", 10)
     with pytest.raises(SettingsError):
         planted(sentences, gold=True)
     assert not list(tmp_path.iterdir())
@@ -286,7 +286,7 @@ def test_random_layers_keep_the_trained_embeddings(tiny):
 
 
 def test_a_cancelled_training_leaves_nothing(tiny, store, tmp_path, monkeypatch):
-    monkeypatch.setattr(features_module, "IN_MEMORY", 0)
+    monkeypatch.setattr(room, "IN_MEMORY", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
     Path(tmp_path / "t").mkdir()
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import tempfile
 
 import numpy as np
 import pytest
 import torch
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.probing import structural
+from bertviz_core.probing import room, structural
 from bertviz_core.probing.decoding import spanning_tree
 from bertviz_core.probing.scores import (
     AttentionAndWords,
@@ -192,8 +193,9 @@ def test_distances_under_the_map_never_fall_below_zero():
     assert float(probe(same_word).min()) >= 0 and math.isfinite(float(probe(same_word).sum()))
 
 
-def test_the_structural_probe_learns_planted_trees():
-    """Each word is the sum of a direction of its own and of all words above it: distances are those of the tree."""
+def planted_trees() -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Governors and states (2, 7, 10) of 80 sentences; the second layer: each word is the sum of a direction of its own
+    and of all words above it, so that distances are those of the tree."""
     rng = np.random.default_rng(0)
     trees, states = [], []
     for _ in range(80):
@@ -204,9 +206,35 @@ def test_the_structural_probe_learns_planted_trees():
         planted = np.concatenate([path, rng.normal(size=(7, 3))], -1)  # and three dimensions of noise
         trees.append(np.array(governors))
         states.append(np.stack([rng.normal(size=planted.shape), planted]).astype(np.float16))
+    return trees, states
+
+
+def test_every_layer_of_the_structural_probe_keeps_its_best_epoch():
+    trees, planted = planted_trees()
+    states = [np.concatenate([both, both[:1]]) for both in planted]  # noise, the trees, the same noise
+    apart = [structural.tree_distances(governors) for governors in trees]
+    few, held_out = np.arange(3), np.arange(60, 80)  # so few that noise is learned by heart
+    probe = structural.StructuralProbe(3, 10, 10, seed=0)
+    curve = structural.fit(probe, states, apart, few, held_out, Schedule(60, 0.05, patience=100), Progress())
+    maps = probe.maps.detach().double().numpy().tolist()
+    kept = [
+        np.mean([oracle.structural_loss(states[i][layer].tolist(), maps[layer], trees[i].tolist()) for i in held_out])
+        for layer in range(3)
+    ]
+    assert len(curve.validation_loss) == 60
+    assert np.mean(kept) <= min(curve.validation_loss) + 1e-4 < curve.validation_loss[-1]
+    assert kept[1] < kept[0]
+    stopped = structural.StructuralProbe(1, 10, 10, seed=0)
+    noise = [both[:1] for both in planted]
+    short = structural.fit(stopped, noise, apart, few, held_out, Schedule(60, 0.05, patience=2), Progress())
+    assert len(short.validation_loss) < 60
+
+
+def test_the_structural_probe_learns_planted_trees():
+    trees, states = planted_trees()
     probe = structural.StructuralProbe(2, 10, 10, seed=0)
     apart = [structural.tree_distances(governors) for governors in trees]
-    curve = structural.fit(probe, states, apart, np.arange(60), Schedule(60, 0.02), Progress())
+    curve = structural.fit(probe, states, apart, np.arange(60), np.arange(0), Schedule(60, 0.02), Progress())
     assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
     test = np.arange(60, 80)
     found = structural.edges(probe, states, test, [np.ones(7, dtype=bool)] * 80)
@@ -217,7 +245,8 @@ def test_the_structural_probe_learns_planted_trees():
     assert right[1] == 1.0 and right[0] < 0.6
 
 
-def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny):
+@pytest.mark.parametrize("in_memory", [0, 1 << 29])
+def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in_memory, monkeypatch, tmp_path):
     from bertviz_core.corpora.source import from_bytes
     from bertviz_core.models.encoding import collate
     from bertviz_core.models.sentences import Sentences
@@ -225,7 +254,13 @@ def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny):
 
     text = "the 2-det\ncat 3-nsubj\nsat 0-root\n\nunbelievableness 0-root\ndog 1-x\n"
     encoded = list(Sentences(from_bytes(text.encode(), "x"), tiny.tokens, Settings(max_length=32)))
-    together = structural.word_states(tiny, encoded, Progress(), 10_000)
+    monkeypatch.setattr(room, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with structural.WordStates(tiny, encoded) as words:
+        words.fill(Progress(), 10_000)
+        together = [np.array(states) for states in words.states]
+        assert len(list(tmp_path.iterdir())) == (not in_memory)
+    assert not list(tmp_path.iterdir())
     for example, states in zip(encoded, together, strict=True):
         batch = collate([example], tiny.tokens, "cpu")
         layers = tiny.encoder(**batch.inputs(tiny), output_hidden_states=True).hidden_states

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.corpora.examples import ExampleCorpus
-from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 
 GIVEN = """[
@@ -65,6 +66,8 @@ def test_every_cut_is_refused(objects, data):
         ('"text"', 1, "not a list"),
         ('\n\n{"text": "a"}', 3, "not a list"),
         ('[{"text": "a"},\n{"text": "b"', 2, "cut off"),
+        ('[{"text": "a"},\n{"text"\n', 2, "cut off"),
+        ('[{"text": "a"},\n{"text": "b"}\r\n\n', 2, "cut off"),
         ('[{"text": "a"}\n{"text": "b"}]', 2, "cut off"),
         ('[{"text": "a"}]\n[{"text": "b"}]', 2, "after the end"),
         ('[{"text": "a"}] x', 1, "after the end"),
@@ -115,3 +118,48 @@ def test_reading_stops_where_the_reader_stops():
     """A limit must not pay for, or stumble over, what stands after it."""
     first = next(ExampleCorpus(from_bytes(b'[{"text": "a"}, {"broken', "x.json")).records())
     assert first.value == "a"
+
+
+@given(st.lists(text_objects, min_size=1, max_size=4), st.integers(1, 7), st.sampled_from([None, 1]), st.booleans())
+def test_the_pieces_that_a_file_comes_in_do_not_matter(objects, size, indent, ascii_only):
+    text = json.dumps(objects, indent=indent, ensure_ascii=ascii_only)
+    whole = records(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bertviz_core.corpora.source.CHUNK", size)
+        assert records(text) == whole
+
+
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_errors_keep_their_place_whatever_the_pieces(monkeypatch, size):
+    cases = (
+        '[{"text": "a"},\n{"text": "b"',
+        "[\n{'text': 'a'}]",
+        '[{"text": "a"},\n\n{"id": 1}]',
+        "[12\n,1]",
+        "[\ntru]",
+    )
+    broken = [*cases, '[{"text": "a"}]\n x', '[{"text": "\\ud83', '[{"text": "a\nb"}]', "[1"]
+
+    def said(text):
+        with pytest.raises(InputError) as caught:
+            records(text)
+        return str(caught.value)
+
+    whole = list(map(said, broken))
+    monkeypatch.setattr("bertviz_core.corpora.source.CHUNK", size)
+    assert list(map(said, broken)) == whole
+
+
+@pytest.mark.parametrize("between", [", ", ",\n"])
+def test_memory_does_not_grow_with_the_file(tmp_path, between):
+    def peak(count):
+        path = tmp_path / f"{count}.json"
+        path.write_text("[" + between.join(['{"text": "' + "word " * 200 + '"}'] * count) + "]")
+        tracemalloc.start()
+        try:
+            assert sum(1 for _ in ExampleCorpus(from_path(path)).records()) == count
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak(8_000) < 1.2 * peak(4_000) < 8_000_000

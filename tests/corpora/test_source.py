@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import lzma
 import os
+import tracemalloc
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -71,8 +74,50 @@ def test_broken_compression_is_refused(source, pack):
             list(source(damaged, "broken").lines())
 
 
-def test_text_joins_the_lines(source):
-    assert source("a\r\n\r\nb\r\n").text() == "a\n\nb"
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0")), st.integers(1, 5))
+def test_text_is_whole_whatever_the_pieces(text, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bertviz_core.corpora.source.CHUNK", size)
+        assert "".join(from_bytes(text.encode(), "x").text()) == text.removeprefix("\ufeff")
+
+
+@given(st.binary(max_size=60).filter(lambda data: b"\0" not in data), st.integers(1, 5))
+def test_text_and_lines_refuse_the_same_bytes_at_the_same_place(data, size):
+    def said(read):
+        try:
+            list(read())
+        except InputError as error:
+            return str(error)
+        return None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bertviz_core.corpora.source.CHUNK", size)
+        source = from_bytes(data.removeprefix(codecs.BOM_UTF8), "x")
+        assert said(source.text) == said(source.lines)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("line", [b"a" * 9_999 + b"\n", b"a", b"\0"], ids=["lines", "one line", "zeros"])
+def test_a_bomb_is_refused_before_it_fills_the_memory(pack, line):
+    bomb = from_bytes(pack(line * (60_000_000 // len(line))), "bomb")
+    assert bomb.size < 300_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"unpacks to more than 50 MB|NUL") as caught:
+            for _ in bomb.lines() if line != b"a" else bomb.text():
+                pass
+        assert tracemalloc.get_traced_memory()[1] < 16_000_000  # the window of xz is 8 MB of them
+    finally:
+        tracemalloc.stop()
+    assert caught.value.where.startswith("bomb, line") and caught.value.hint
+
+
+def test_what_a_file_may_unpack_to_can_be_set():
+    packed = from_bytes(gzip.compress(b"word\n" * 1000), "x")
+    assert len(list(packed.lines())) == 1000
+    assert len(list(replace(packed, most=5000).lines())) == 1000
+    with pytest.raises(InputError, match="unpacks to more than"):
+        list(replace(packed, most=4999).lines())
 
 
 def test_the_digest_is_of_the_bytes_alone(source, tmp_path):

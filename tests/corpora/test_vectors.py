@@ -17,11 +17,11 @@ from bertviz_core.errors import InputError
 TEXT = "the 1 2\ncat -0.5 3e-1\n. . 7 8\nthe 9 9\nparis 4 5\n"
 
 
-def zipped(*names: str) -> bytes:
+def zipped(*names: str, text: str = TEXT) -> bytes:
     held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
-            archive.writestr(name, TEXT)
+            archive.writestr(name, text)
     return held.getvalue()
 
 
@@ -58,3 +58,19 @@ def test_what_nobody_can_read_is_named(data, where):
     with pytest.raises(InputError) as caught:
         read_vectors(from_bytes(data, "v"), {"the", "cat"})
     assert where in caught.value.where and caught.value.hint
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: zipped("a.txt", text=data.decode())])
+def test_a_bomb_is_refused(pack):
+    line = b"a " + b"1" * 9_997 + b"\n"
+    bomb = from_bytes(pack(line * 6_000), "bomb")
+    assert bomb.size < 300_000
+    with pytest.raises(InputError, match="unpacks to more than 50 MB"):
+        read_vectors(bomb, {"the"})
+
+
+def test_a_damaged_member_is_named():
+    data = bytearray(zipped("a.txt"))
+    data[50] ^= 255
+    with pytest.raises(InputError, match="damaged"):
+        read_vectors(from_bytes(bytes(data), "v"), {"the"})

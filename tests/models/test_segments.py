@@ -124,6 +124,15 @@ def test_lines_without_a_token_are_counted_not_fed(tokens):
     assert [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()] == [(1, ["line 2"])]
 
 
+@pytest.mark.parametrize("given", ["the cat\n🙂 the 🙂\n", [{"text": "the cat"}, {"text": "🙂 the 🙂"}]])
+def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
+    segments = make(tokens, given)
+    assert sum(tokens.names(example.ids).count("[UNK]") for example in segments) == 2
+    (left,) = segments.left_out.to_json()
+    assert left["count"] == 2 and left["reason"].startswith("a token the vocabulary lacks")
+    assert "2" in left["where"][0]
+
+
 def test_special_names_in_a_text_are_text(tokens):
     (example,) = make(tokens, "the [SEP] cat\nthe [CLS] mat\n")
     sides(tokens, example)
@@ -177,8 +186,8 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert pieces[:3] == [["the"], ["c", "##a", "##b"], ["[UNK]"]]
     assert "[SEP]" not in pieces[3] and pieces[4:] == [["[UNK]"], ["[UNK]"]]
     assert example.types.tolist() == [0] * len(names)
-    (left,) = segments.left_out.to_json()
-    assert left["count"] == 2 and "nothing" in left["reason"]
+    counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in segments.left_out.to_json()}
+    assert counts == {"a word the tokenizer cleans to nothing": 2, "a token the vocabulary lacks": 1}
 
 
 def test_a_word_of_nothing_becomes_unknown_where_that_has_the_id_zero():

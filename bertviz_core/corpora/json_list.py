@@ -1,0 +1,99 @@
+"""A JSON list read as a stream: one value at a time, and no more of the text in memory than that value needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import InputError
+
+NEAR = 16  # an error so near the end may come from a word or an escape that is not all there yet
+BROKEN = "The JSON is broken or cut off here."
+
+
+def json_list(source: Source) -> Iterator[tuple[int, Any]]:
+    """(line, value) of every entry; raises InputError naming the line for anything but one whole list."""
+    window = _Window(source, source.text())
+    if window.next_character() != "[":
+        raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
+    window.position += 1
+    while (character := window.next_character()) != "]":
+        line = window.line()
+        yield line, window.value()
+        character = window.next_character()
+        if character == ",":
+            window.position += 1
+        elif character != "]":
+            raise window.error(BROKEN, "Close the list with ].")
+    window.position += 1
+    if window.next_character():
+        raise window.error("There is something after the end of the JSON list.", "Give one list.")
+
+
+@dataclass
+class _Window:
+    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted;
+    `last` is the line on which the last value ended."""
+
+    source: Source
+    pieces: Iterator[str]
+    text: str = ""
+    position: int = 0
+    counted: int = 0
+    number: int = 1
+    last: int = 1
+    decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
+
+    def line(self, position: int | None = None) -> int:
+        """The line of a position, this one where none is given."""
+        if position is not None:
+            return self.number + self.text.count("\n", self.counted, position)
+        self.number, self.counted = self.line(self.position), self.position
+        return self.number
+
+    def next_character(self) -> str:
+        """The character at the next position that is not JSON white space; "" at the end of the text."""
+        while True:
+            while self.position < len(self.text):
+                if self.text[self.position] not in " \t\r\n":
+                    return self.text[self.position]
+                self.position += 1
+            if not self._read_on():
+                return ""
+
+    def value(self) -> Any:
+        """The value at the position, which moves behind it."""
+        while True:
+            try:
+                value, end = self.decoder.raw_decode(self.text, self.position)
+                if end < len(self.text) or not self._read_on():
+                    self.position, self.last = end, self.line(end)
+                    return value
+            except json.JSONDecodeError as error:
+                whole = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
+                at = error.pos - self.position
+                if whole or not self._read_on():
+                    raise self.error(BROKEN, "Save it again.", self.position + at) from error
+            except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands
+                raise self.error(BROKEN, "Save it again.") from error
+
+    def error(self, what: str, hint: str, position: int | None = None) -> InputError:
+        at, end = self.position if position is None else position, len(self.text.rstrip())
+        # Line ends at the end of the text begin no line: what breaks off there breaks off where the last value ends.
+        line = self.last if at >= end and end <= self.counted else self.line(min(at, end))
+        return InputError(what, where=f"{self.source.name}, line {line}", hint=hint)
+
+    def _read_on(self) -> bool:
+        """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
+        wanted, more, length = max(len(self.text) - self.position, 1), [], 0
+        while length < wanted and (piece := next(self.pieces, None)) is not None:
+            more.append(piece)
+            length += len(piece)
+        if more:
+            self.line()
+            self.text = self.text[self.position :] + "".join(more)
+            self.position = self.counted = 0
+        return bool(more)

@@ -1,0 +1,42 @@
+"""Whether a checkpoint has a head that predicts masked words, told by its files without importing torch."""
+
+from __future__ import annotations
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models.checkpoint import Checkpoint
+
+# How the names of the head's weights begin in each family.
+HEADS = {
+    "albert": ("predictions.",),
+    "bert": ("cls.predictions.",),
+    "camembert": ("lm_head.",),
+    "deberta": ("cls.predictions.", "lm_predictions."),
+    "deberta-v2": ("cls.predictions.", "lm_predictions."),
+    "distilbert": ("vocab_transform.", "vocab_projector."),
+    "electra": ("generator_predictions.", "generator_lm_head."),
+    "modernbert": ("head.",),
+    "mpnet": ("lm_head.",),
+    "roberta": ("lm_head.",),
+    "xlm-roberta": ("lm_head.",),
+}
+TRAINED_WITH_ONE = ("ForMaskedLM", "ForPreTraining")
+
+
+def check_masked_head(checkpoint: Checkpoint) -> None:
+    """Raises ModelError where the weights hold no such head; a family that is not known is asked for its class."""
+    family = str(checkpoint.config.get("model_type"))
+    if family in HEADS:
+        if not any(name.startswith(HEADS[family]) for name in checkpoint.weights()):
+            raise no_head(checkpoint, "none of its weights belong to one")
+        return
+    classes = checkpoint.config.get("architectures") or []
+    if classes and not any(str(name).endswith(TRAINED_WITH_ONE) for name in classes):
+        raise no_head(checkpoint, f"it was saved as {', '.join(map(str, classes))}")
+
+
+def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
+    """transformers would draw such a head at random, and every gradient through it would mean nothing."""
+    return ModelError(
+        f"The model {checkpoint.name!r} has no masked-word head ({why}), so its loss has no gradients to show.",
+        hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
+    )

@@ -1,0 +1,46 @@
+"""Room for what is computed once and read many times: in memory where it is small, else in a memory-mapped file."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from bertviz_core.errors import SettingsError
+
+IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
+MOST = 1 << 35  # bytes that may go there
+
+
+class Room:
+    """`flat`: (total,) float16, zeros. A context that removes its file when left.
+
+    Raises SettingsError where there is no room; `what` says of what.
+    """
+
+    def __init__(self, total: int, what: str) -> None:
+        self._folder: tempfile.TemporaryDirectory | None = None
+        if 2 * total <= IN_MEMORY:
+            self.flat = np.zeros(total, dtype=np.float16)
+            return
+        self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
+        if 2 * total > min(MOST, shutil.disk_usage(self._folder.name).free * 0.8):
+            self._folder.cleanup()
+            raise SettingsError(
+                f"The {what} of this treebank would take {2 * total / 1e9:,.0f} GB, more than there is room for.",
+                where=tempfile.gettempdir(),
+                hint="Use --limit, or make room in the temporary folder.",
+            )
+        self.flat = np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        del self.flat
+        if self._folder:
+            self._folder.cleanup()

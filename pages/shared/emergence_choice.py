@@ -1,0 +1,96 @@
+"""Which training the page of emergence shows: the one that ships, a stored one, or a folder that a job can work on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.engine.emergence import EmergenceRequest
+from bertviz_core.models.checkpoints import Training, find_training
+from pages.shared import boxes, job_panel, services, stored
+from pages.shared.selection import Selection, seconds_to_analyse
+
+SHIPPED = "demo"
+PASSES = 3  # that a checkpoint costs, in those of an analysis alone: it is loaded once
+
+
+def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
+    """The chosen emergence and what tells it from others; or the offer to compute it, or the running job.
+
+    Raises BertvizError for a folder that holds no training.
+    """
+    kept = {f"{told['model']['name']} ({key[:8]})": key for key, told in services.emergences() if _mine(told)}
+    chosen = _choose(kept)
+    if chosen == SHIPPED or chosen in kept:
+        key = kept.get(chosen, SHIPPED)
+        return key, services.emergence(key)
+    training = find_training(chosen)
+    request = EmergenceRequest(
+        training, selection.source, stored.sources("treebank", "emergence", selection)[0], selection.settings
+    )
+    key = request.key()
+    try:
+        return key, services.emergence(key)
+    except LookupError:
+        _compute(key, request, selection)
+    st.skeleton(height=420)
+    st.stop()
+
+
+def _choose(kept: dict[str, str]) -> str:
+    typed: list[str] = st.session_state.setdefault("trainings", [])
+    asked = st.session_state.get("training") or st.query_params.get("training", SHIPPED)
+    if asked not in (SHIPPED, *kept, *typed):
+        typed.append(asked)
+    chosen = st.selectbox(
+        "Training",
+        [SHIPPED, *kept, *typed],
+        key="training",
+        bind="query-params",
+        accept_new_options=True,
+        width=420,
+        help="`demo` ships with the project. Type a local folder that holds the checkpoints' folders, each with its "
+        "step as the last number of its name: step-0000500, checkpoint-500. "
+        "The corpus, mode and settings at the left are for such a folder.",
+    )
+    return chosen or SHIPPED
+
+
+def _mine(told: dict[str, Any]) -> bool:
+    """Not made from another reader's upload: its digest is its owner's."""
+    digests = {told["corpus"]["digest"], told["others"]["treebank"]["digest"]}
+    own = {
+        o.removeprefix("upload-") for kind in ("text", "treebank") for o in st.session_state.get(f"uploads-{kind}", {})
+    }
+    return not digests & (services.store().uploads().keys() - own)
+
+
+def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
+    """The running job with Cancel, or the offer to start it."""
+    job = services.jobs().get(key)
+    if job is not None and not job.finished:
+        job_panel.running(job)
+        return
+    if job is not None and job.state == "cancelled":
+        st.info("The job was cancelled. The checkpoints that it had done are kept.", icon=":material/stop:")
+    elif job is not None and job.error is not None:
+        boxes.error(job.error)
+    _say_what(request.training, request)
+    first = Selection(request.training.first, selection.source, selection.settings, selection.head)
+    minutes = len(request.training.steps) * seconds_to_analyse(first) * PASSES / 60
+    if st.button(f"Analyse (about {max(1, minutes):,.0f} min)", type="primary", icon=":material/play_arrow:"):
+        services.emerge(key, request)
+        st.rerun()
+
+
+def _say_what(training: Training, request: EmergenceRequest) -> None:
+    steps = f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}"
+    corpora = boxes.plain(f"{request.text.name} and {request.treebank.name}")
+    st.write(
+        f"{steps}. Every one is run over {corpora}, on this machine. What is computed of a checkpoint is kept as soon "
+        "as it is there: a job that is stopped goes on from there. You may go on to other pages meanwhile."
+    )
+    for reason, entry in training.left_out.reasons.items():
+        st.caption(f"{entry['count']} left out, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")
