@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import exports
-from bertviz_core.analyses.attention_viewer import InputAttention, shorten
+from bertviz_core.analyses.attention_viewer import InputAttention, View, shorten
 from bertviz_core.heads import Head
 from bertviz_core.models.one_input import OneInput, Prediction
 from pages.shared import marks
@@ -21,22 +21,22 @@ from pages.shared.selection import Selection
 KEY, PICTURES = "attention-lines", "attention-heads"
 
 
-def claim(seen: InputAttention, selection: Selection, sides: str) -> None:
+def claim(seen: InputAttention, selection: Selection, view: View) -> None:
     """What this head does with this input, in one sentence."""
     weights = seen.of(selection.head)
     if not weights.size:
         st.markdown("**Nothing is left to show.**")
         return
     parts = []
-    if sides != "all":
-        here, there = sides.split(" to ")
+    if view.sides != "all":
+        here, there = view.sides.split(" to ")
         parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
     elif seen.keys.special.any():
         parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.0%} of its attention on special tokens")
     words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
-    other = " between other tokens" if seen.keys.special.any() else ""
+    other = f" between other {'words' if view.words else 'tokens'}" if seen.keys.special.any() else ""
     parts.append(f"has its heaviest line{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**")
 

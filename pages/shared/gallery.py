@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from bertviz_core.analyses.clearest import Example, Segment, clearest, finders
@@ -77,6 +79,7 @@ def _tokens(segment: Segment, behaviour: str) -> str:
     """A part of the tokens, those that the head looks at in bold and colour: the last is the separator."""
     looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behaviour, [])
     part = segment.tokens[-LONGEST:] if behaviour == "to_sep" else segment.tokens[:LONGEST]
-    words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part).replace(" \\#\\#", "")
+    words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
+    words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
     cut = len(segment.tokens) > LONGEST
     return f"… {words}" if cut and behaviour == "to_sep" else f"{words} …" if cut else words
