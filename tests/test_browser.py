@@ -158,6 +158,7 @@ def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
 def test_a_click_on_the_map_of_behaviours_chooses_a_head_and_the_legend_hides(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, address)
     drawing = page.get_by_role("img", name="Map of all heads")
+    drawing.locator("[data-head='1-2']").wait_for()
     assert drawing.locator(".point").count() == 48
     drawing.locator("[data-head='1-2']").click()
     page.wait_for_function("location.search.includes('head=1-2')", timeout=10_000)

@@ -36,13 +36,13 @@ def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -
         main.get_by_role("button", name="Analyse").click()
         main.get_by_text("Training").wait_for(timeout=120_000)
         sidebar.get_by_text("Surface patterns", exact=True).click()
-        page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=10_000)
-        sidebar.get_by_text("Probes: ").wait_for(timeout=10_000)
+        page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=30_000)
+        sidebar.get_by_text("Probes: ").wait_for(timeout=30_000)
         sidebar.get_by_role("button", name="Cancel").click()
         page.get_by_text("Probes: cancelled.").wait_for(timeout=30_000)
         assert sidebar.get_by_role("button", name="Cancel").count() == 0
         sidebar.get_by_text("Probes", exact=True).click()
-        main.get_by_text("Nothing was stored").wait_for(timeout=10_000)
+        main.get_by_text("Nothing was stored").wait_for(timeout=30_000)
         assert main.get_by_role("button", name="Analyse").count() == 1
         assert kept(tmp_path / "store") == before
         assert page.problems == []

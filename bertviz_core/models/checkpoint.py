@@ -185,8 +185,18 @@ def _file_digest(path: Path, size: int, modified: int) -> str:
 
 
 def _header(path: Path) -> dict[str, Any]:
-    """Names, types and shapes of a safetensors file's arrays."""
-    with path.open("rb") as stream:
-        header = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    """Names, types and shapes of a safetensors file's arrays; raises ModelError for a file that is damaged."""
+    try:
+        with path.open("rb") as stream:
+            size = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(size)) if size <= path.stat().st_size else None
+    except ValueError:
+        header = None
+    if not isinstance(header, dict):
+        raise ModelError(
+            f"The weights in {path.name} are damaged or cut off.",
+            where=str(path.parent),
+            hint="Save the model again with save_pretrained, or copy the whole file.",
+        )
     header.pop("__metadata__", None)
     return header

@@ -76,6 +76,15 @@ def test_a_folder_without_weights_is_refused(folder):
         checkpoint.find(str(folder))
 
 
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff" * 100, (9).to_bytes(8, "little") + b"{broken..", (2).to_bytes(8, "little") + b"[]"]
+)
+def test_damaged_weights_are_said_to_be(folder, data):
+    (folder / "model.safetensors").write_bytes(data)
+    with pytest.raises(ModelError, match="damaged or cut off"):
+        checkpoint.find(str(folder)).parameters()
+
+
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "weights.pt", "model.ckpt"])
 def test_pickled_weights_are_refused_as_such(folder, name):
     (folder / "model.safetensors").rename(folder / name)
