@@ -34,7 +34,7 @@ def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -
         before = kept(tmp_path / "store")
         page.keyboard.press("Escape")
         main.get_by_role("button", name="Analyse").click()
-        main.get_by_text("Training").wait_for(timeout=120_000)
+        main.get_by_role("button", name="Cancel").wait_for()
         sidebar.get_by_text("Surface patterns", exact=True).click()
         page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=30_000)
         sidebar.get_by_text("Probes: ").wait_for(timeout=30_000)

@@ -80,9 +80,8 @@ def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
     _say_what(request.training, request)
     first = Selection(request.training.first, selection.source, selection.settings, selection.head)
     minutes = len(request.training.steps) * seconds_to_analyse(first) * PASSES / 60
-    if st.button(f"Analyse (about {max(1, minutes):,.0f} min)", type="primary", icon=":material/play_arrow:"):
-        services.emerge(key, request)
-        st.rerun()
+    label = f"Analyse (about {max(1, minutes):,.0f} min)"
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=services.emerge, args=(key, request))
 
 
 def _say_what(training: Training, request: EmergenceRequest) -> None:

@@ -89,7 +89,10 @@ def _job(page: str, selection: Selection) -> None:
         "corpus shares one. Each pass is kept as soon as it ends."
     )
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    if st.button(f"Run everything (about {length})", type="primary", icon=":material/play_arrow:"):
-        services.analyse_all(wanted)
-        st.session_state["everything"] = services.all_key(wanted)
-        st.rerun()
+    label = f"Run everything (about {length})"
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
+
+
+def _run_everything(wanted: list[Request]) -> None:
+    services.analyse_all(wanted)
+    st.session_state["everything"] = services.all_key(wanted)

@@ -76,9 +76,8 @@ def _offer(request: Request, selection: Selection) -> None:
         "There is no stored result yet. The analysis runs this model over the corpus, on this machine; "
         "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
     )
-    if st.button(f"Analyse (about {length})", type="primary", icon=":material/play_arrow:"):
-        services.analyse(request)
-        st.rerun()
+    label = f"Analyse (about {length})"
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=services.analyse, args=(request,))
 
 
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
