@@ -186,7 +186,7 @@ def _unreachable(name: str, error: Exception) -> ModelError:
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
 def _file_digest(path: Path, size: int, modified: int) -> str:
     """Hashed once for each state of a file; size and time are in the key for that alone."""
     with path.open("rb") as stream:

@@ -126,7 +126,7 @@ def _tokenizer(checkpoint: Checkpoint) -> str:
     return _digest(path, status.st_size, status.st_mtime_ns)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1 << 14)
 def _digest(path: Path, size: int, modified: int) -> str:
     """Read once for each state of a file; size and time are in the key for that alone."""
     data = path.read_bytes()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.errors import InputError, ModelError
+from bertviz_core.models import checkpoint, checkpoints
 from bertviz_core.models.checkpoints import find_training
 
 
@@ -102,6 +103,15 @@ def test_other_shapes_and_other_vocabularies_are_refused(folder):
     path.write_text(json.dumps(held))
     with pytest.raises(ModelError, match="different vocabularies"):
         find_training(folder)
+
+
+def test_no_file_of_a_long_training_is_read_twice(tiny_folder, tmp_path):
+    for step in range(80):
+        shutil.copytree(tiny_folder, tmp_path / f"step-{step}")
+    before = find_training(tmp_path).fingerprint()
+    read = checkpoint._file_digest.cache_info().misses, checkpoints._digest.cache_info().misses
+    assert find_training(tmp_path).fingerprint() == before
+    assert (checkpoint._file_digest.cache_info().misses, checkpoints._digest.cache_info().misses) == read
 
 
 def test_the_fingerprint_is_of_steps_and_weights_and_not_of_places(folder, tmp_path):
