@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from bertviz_core.engine.emergence import shipped
+from bertviz_core.engine.emergence import SHIPPED, shipped
 from bertviz_core.exports import to_json
+from pages.shared import services
 from tests import browser, trainings
 from tests.test_app import open_app, own_store, unescaped, wait_for_job, words
 
@@ -97,6 +98,22 @@ def test_stored_trainings_can_be_chosen_but_not_those_on_other_readers_uploads(t
     assert app.select_slider(key="at_step").options == ["3", "30"]
     stranger = open_app("emergence")
     assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
+    for digest in services.store().uploads():
+        services.store().delete_upload(digest)
+    stranger = open_app("emergence")
+    assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
+
+
+def test_a_damaged_training_is_said_and_the_choice_stays() -> None:
+    store, data = services.store(), SHIPPED.read_bytes()
+    store.put("0" * 64, data[:-1000])
+    st.cache_resource.clear()
+    app = open_app("emergence")
+    kept = next(option for option in app.selectbox(key="training").options if option.endswith("(00000000)"))
+    app.selectbox(key="training").set_value(kept).run()
+    assert "is damaged" in unescaped(app.error[0].value) and not app.exception
+    app.selectbox(key="training").set_value("demo").run()
+    assert not app.error and len(app.metric) == 4
 
 
 @pytest.mark.parametrize(("name", "said"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])

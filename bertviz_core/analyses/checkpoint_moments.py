@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ NO_HEAD = ("uniform",)  # of the entropy's quantities: the same for every head
 @dataclass(frozen=True, slots=True)
 class Moment:
     """What is kept of one checkpoint.   tokens: -1 where not known.   loss, right: NaN where there is no head for it.
-    averages: (quantity, layer, head), named by `quantities`.   dependency: as its page shows it at first.
-    origins: analysis -> provenance."""
+    averages: (quantity, layer, head), named by `quantities`.   dependency: as its page shows it at first,
+    without the sentences.   origins: analysis -> provenance."""
 
     step: int
     tokens: int
@@ -46,9 +46,15 @@ def moment(step: int, tokens: int, results: Mapping[str, Any]) -> Moment:
         quantities=[*surface.quantities, *named],
         averages=np.stack([*surface.mean, *(entropy[name] for name in named)]).astype(np.float32),
         uniform=entropy.uniform,
-        dependency=shown_relations(results["dependency_heads"]),
+        dependency=shown_relations(_without_sentences(results["dependency_heads"])),
         origins={name: result.provenance for name, result in results.items()},
     )
+
+
+def _without_sentences(result: DependencyHeads) -> DependencyHeads:
+    """The counts alone: all checkpoints' are in memory together."""
+    nothing = np.zeros((*result.guesses.shape[:-1], 0), dtype=np.uint8)
+    return replace(result, sentences=[], guesses=nothing, weights=nothing)
 
 
 def assemble(moments: Sequence[Moment], provenance: dict[str, Any]) -> Emergence:

@@ -26,6 +26,8 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
         character = window.next_character()
         if character == ",":
             window.position += 1
+            if window.next_character() == "]":
+                raise window.error(BROKEN, "Take the comma before ] away.")
         elif character != "]":
             raise window.error(BROKEN, "Close the list with ].")
     window.position += 1

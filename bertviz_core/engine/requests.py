@@ -15,7 +15,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError, Cancelled, InputError, StoreError
+from bertviz_core.errors import BertvizError, Cancelled, InputError, ModelError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.masked_head import check_masked_head
 from bertviz_core.settings import Execution, Settings
@@ -120,7 +120,8 @@ def compute_all(
     """Compute and store whatever of the requests, all of one model, is not stored yet, in as few passes as can be.
 
     What a pass finds is stored when the pass ends, and a pass that fails does not stop the others: the first
-    BertvizError is raised when all have been tried. Cancelled ends it at once.
+    BertvizError is raised when all have been tried, a ModelError only where there is no other. Cancelled ends it at
+    once.
     """
     progress, failed, model = progress or Progress(), [], None
     missing = [request for request in requests if find(store, request) is None]
@@ -134,7 +135,7 @@ def compute_all(
         except BertvizError as error:
             failed.append(error)
     if failed:
-        raise failed[0]
+        raise min(failed, key=lambda error: isinstance(error, ModelError))
 
 
 def _compute_pass(

@@ -90,11 +90,20 @@ def find(name: str, revision: str | None = None) -> Checkpoint:
     """
     if name == DEMO:
         return _open(name, DEMO_FOLDER, None)
-    if name.strip() and Path(name).expanduser().is_dir():
-        return _open(name, Path(name).expanduser(), None)
+    if (folder := local_folder(name)) is not None:
+        return _open(name, folder, None)
     if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip():
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
     return _open(name, _cached(name, revision), revision)
+
+
+def local_folder(name: str) -> Path | None:
+    """The folder of this name, where it is one."""
+    try:
+        folder = Path(name).expanduser()
+        return folder if name.strip() and folder.is_dir() else None
+    except (OSError, RuntimeError):  # a name too long for a file, the home of a user that there is not
+        return None
 
 
 def download(name: str, revision: str | None = None) -> Checkpoint:
@@ -177,7 +186,7 @@ def _unreachable(name: str, error: Exception) -> ModelError:
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
 def _file_digest(path: Path, size: int, modified: int) -> str:
     """Hashed once for each state of a file; size and time are in the key for that alone."""
     with path.open("rb") as stream:

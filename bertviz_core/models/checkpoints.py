@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.errors import BertvizError, InputError, ModelError
-from bertviz_core.models.checkpoint import Checkpoint, find
+from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 PASSING = ("truncation", "padding")  # of tokenizer.json: what the last call asked for, not what the tokenizer is
@@ -47,16 +47,20 @@ class Training:
 def find_training(folder: Path | str) -> Training:
     """The checkpoints in a folder, those that cannot be read left out and counted.
 
-    Raises InputError where the folder is missing or holds no checkpoint, ModelError where two checkpoints have the
-    same step, or are no models of one shape and vocabulary.
+    Raises InputError where the folder is missing, cannot be read or holds no checkpoint, ModelError where two
+    checkpoints have the same step, or are no models of one shape and vocabulary.
     """
-    folder = Path(folder).expanduser()
-    if not folder.is_dir():
+    name, left_out = str(folder), LeftOut()
+    opened = local_folder(name)
+    if opened is None:
+        raise InputError(f"There is no folder {name!r}.", hint="Give the folder that holds the checkpoints' folders.")
+    folder = opened
+    try:
+        found = sorted(_models(folder, left_out), key=lambda model: model[0])
+    except OSError as error:
         raise InputError(
-            f"There is no folder {str(folder)!r}.", hint="Give the folder that holds the checkpoints' folders."
-        )
-    left_out = LeftOut()
-    found = sorted(_models(folder, left_out), key=lambda model: model[0])
+            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check who may read it."
+        ) from error
     if not found:
         said = [f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()]
         raise InputError(
@@ -66,8 +70,7 @@ def find_training(folder: Path | str) -> Training:
         )
     _check_alike(found)
     steps, checkpoints = zip(*found, strict=True)
-    name = "/".join(folder.resolve().parts[-2:])
-    return Training(name, steps, checkpoints, _tokens(folder), left_out)
+    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, _tokens(folder), left_out)
 
 
 def reason(error: BertvizError, folder: Path) -> str:
@@ -123,7 +126,7 @@ def _tokenizer(checkpoint: Checkpoint) -> str:
     return _digest(path, status.st_size, status.st_mtime_ns)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1 << 14)
 def _digest(path: Path, size: int, modified: int) -> str:
     """Read once for each state of a file; size and time are in the key for that alone."""
     data = path.read_bytes()
@@ -144,5 +147,5 @@ def _tokens(folder: Path) -> dict[int, int]:
     try:
         with path.open(newline="", encoding="utf-8") as stream:
             return {0: 0} | {int(row["step"]): int(row["tokens"]) for row in csv.DictReader(stream)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
         return {}

@@ -14,9 +14,11 @@ HEADS = {
     "deberta-v2": ("cls.predictions.", "lm_predictions."),
     "distilbert": ("vocab_transform.", "vocab_projector."),
     "electra": ("generator_predictions.", "generator_lm_head."),
+    "flaubert": ("pred_layer.",),
     "modernbert": ("head.",),
     "mpnet": ("lm_head.",),
     "roberta": ("lm_head.",),
+    "xlm": ("pred_layer.",),
     "xlm-roberta": ("lm_head.",),
 }
 TRAINED_WITH_ONE = ("ForMaskedLM", "ForPreTraining")

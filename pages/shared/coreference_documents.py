@@ -9,8 +9,9 @@ import streamlit as st
 
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
 from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.errors import BertvizError
 from bertviz_core.figures.coreference_document import cut, described, draw, mention_text, passages
-from pages.shared import catalogue, viewer_link
+from pages.shared import boxes, catalogue, viewer_link
 from pages.shared.selection import Selection
 
 if TYPE_CHECKING:
@@ -65,8 +66,13 @@ def _look_closer(
         icon = catalogue.entry("attention_viewer").icon
         if st.button(viewer_link.LABEL, icon=icon, help="The window in which it was made, its mention pinned."):
             guess = shown[labels.index(label)]
-            with st.spinner("Reading the window"):
-                window, position = _window(selection, result.documents[place], first, part["mentions"][guess.mention])
+            mention = part["mentions"][guess.mention]
+            try:
+                with st.spinner("Reading the window"):
+                    window, position = _window(selection, result.documents[place], first, mention)
+            except BertvizError as problem:  # this part of the page runs alone, out of the frame's reach
+                boxes.error(problem)
+                return
             words = window.document.words[slice(*window.span)]
             viewer_link.to_window(words, position, ("from", "to")[choice.direction], place + 1)
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.engine.emergence import EmergenceRequest
+from bertviz_core.errors import StoreError
 from bertviz_core.models.checkpoints import Training, find_training
 from pages.shared import boxes, job_panel, services, stored
 from pages.shared.selection import Selection, seconds_to_analyse
@@ -24,8 +25,7 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
     kept = {f"{told['model']['name']} ({key[:8]})": key for key, told in services.emergences() if _mine(told)}
     chosen = _choose(kept)
     if chosen == SHIPPED or chosen in kept:
-        key = kept.get(chosen, SHIPPED)
-        return key, services.emergence(key)
+        return _kept(kept.get(chosen, SHIPPED))
     training = find_training(chosen)
     request = EmergenceRequest(
         training, selection.source, stored.sources("treebank", "emergence", selection)[0], selection.settings
@@ -37,6 +37,16 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
         _compute(key, request, selection)
     st.skeleton(height=420)
     st.stop()
+
+
+def _kept(key: str) -> tuple[str, Emergence]:
+    try:
+        return key, services.emergence(key)
+    except LookupError as error:
+        raise StoreError(
+            "This training's result is damaged, or not in the store any more.",
+            hint="Type its folder again: what is stored of its checkpoints is not computed anew.",
+        ) from error
 
 
 def _choose(kept: dict[str, str]) -> str:
@@ -59,12 +69,11 @@ def _choose(kept: dict[str, str]) -> str:
 
 
 def _mine(told: dict[str, Any]) -> bool:
-    """Not made from another reader's upload: its digest is its owner's."""
-    digests = {told["corpus"]["digest"], told["others"]["treebank"]["digest"]}
-    own = {
-        o.removeprefix("upload-") for kind in ("text", "treebank") for o in st.session_state.get(f"uploads-{kind}", {})
-    }
-    return not digests & (services.store().uploads().keys() - own)
+    """Made from samples and this reader's uploads: other digests are their owners', even when the upload is gone."""
+    return all(
+        told_of["digest"] in stored.digests(kind)
+        for kind, told_of in (("text", told["corpus"]), ("treebank", told["others"]["treebank"]))
+    )
 
 
 def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:

@@ -25,6 +25,12 @@ def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
     return list(found.values())
 
 
+def digests(kind: Kind) -> set[str]:
+    """Of the samples, and of what this reader uploaded, whether it is still kept or not."""
+    own = {option.removeprefix("upload-") for option in st.session_state.get(f"uploads-{kind}", {})}
+    return own | {sample(name).digest for name in SAMPLES[kind]}
+
+
 def results(page: str, selection: Selection) -> dict[str, Any]:
     """The stored result of each analysis of this model, on the first corpus that has one; nothing is computed."""
     found = {}

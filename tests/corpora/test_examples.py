@@ -69,6 +69,8 @@ def test_every_cut_is_refused(objects, data):
         ('[{"text": "a"},\n{"text"\n', 2, "cut off"),
         ('[{"text": "a"},\n{"text": "b"}\r\n\n', 2, "cut off"),
         ('[{"text": "a"}\n{"text": "b"}]', 2, "cut off"),
+        ('[{"text": "a"},\n]', 2, "broken"),
+        ('[{"text": "a"},,\n{"text": "b"}]', 1, "broken"),
         ('[{"text": "a"}]\n[{"text": "b"}]', 2, "after the end"),
         ('[{"text": "a"}] x', 1, "after the end"),
         ("[\n{'text': 'a'}]", 2, "broken"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.checkpoint_moments import ANALYSES, LOSS
+from bertviz_core.analyses.checkpoint_moments import ANALYSES, LOSS, moment
 from bertviz_core.analyses.head_summary import shown_relations
 from bertviz_core.analyses.sep_gradients import masked_examples
 from bertviz_core.corpora.samples import sample
@@ -144,6 +144,21 @@ def test_a_bad_text_and_bad_settings_are_said_once_and_nothing_is_left_out(folde
         compute(request_for(folder, text=""), store)
     with pytest.raises(SettingsError, match="longer than this model allows"):
         compute(request_for(folder, settings=Settings(max_length=65)), store)
+
+
+def test_a_bad_text_is_said_of_models_without_a_head_too(request_for, store, tmp_path):
+    folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel")
+    with pytest.raises(InputError, match="is empty"):
+        compute(request_for(folder, text=""), store)
+
+
+def test_no_sentences_are_kept_of_any_checkpoint(folder, request_for, store):
+    asked = request_for(folder)
+    compute(asked, store)
+    results = {name: requests.find(store, one) for name, one in asked.of(asked.training.first).items()}
+    kept = moment(0, -1, results).dependency
+    assert results["dependency_heads"].guesses.size and not kept.guesses.size + kept.weights.size + len(kept.sentences)
+    assert kept.relations == shown_relations(results["dependency_heads"]).relations
 
 
 def test_what_an_emergence_depends_on_is_in_its_key(folder, request_for, source, tmp_path):

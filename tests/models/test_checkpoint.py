@@ -107,7 +107,20 @@ def test_a_folder_without_readable_config_is_refused(folder, content):
         checkpoint.find(str(folder))
 
 
-@pytest.mark.parametrize("name", ["/no/such/folder", "./none", "../none", "~/no-such-folder", "a/b/c", "", "  "])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/no/such/folder",
+        "./none",
+        "../none",
+        "~/no-such-folder",
+        "~nobody-of-this-name/x",
+        "/" + "a" * 5000,
+        "a/b/c",
+        "",
+        "  ",
+    ],
+)
 def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
     monkeypatch.setattr(checkpoint, "_cached", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(ModelError, match="no folder"):

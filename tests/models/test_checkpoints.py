@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.errors import InputError, ModelError
+from bertviz_core.models import checkpoint, checkpoints
 from bertviz_core.models.checkpoints import find_training
 
 
@@ -51,7 +52,9 @@ def test_tokens_are_read_from_a_curve_in_the_folder_or_beside_it(folder, beside)
     assert find_training(folder).tokens == {0: 0, 20: 640, 500: 16000}
 
 
-@pytest.mark.parametrize("curve", ["", "step,loss\n1,2\n", "step,tokens\n1,many\n", "step,tokens\n5\n"])
+@pytest.mark.parametrize(
+    "curve", ["", "step,loss\n1,2\n", "step,tokens\n1,many\n", "step,tokens\n5\n", f"step,tokens\n1,{'9' * 200_000}\n"]
+)
 def test_a_curve_that_says_nothing_of_tokens_is_none(folder, curve):
     (folder / "loss.csv").write_text(curve)
     assert find_training(folder).tokens in ({}, {0: 0})
@@ -64,6 +67,21 @@ def test_a_missing_folder_and_one_without_checkpoints_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"No checkpoint.*step-5") as caught:
         find_training(tmp_path)
     assert "checkpoint-500" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["", "  ", "~nobody-of-this-name", "a" * 5000])
+def test_what_cannot_be_a_folder_is_refused(name):
+    with pytest.raises(InputError, match="no folder"):
+        find_training(name)
+
+
+def test_a_folder_that_may_not_be_read_is_refused(folder, monkeypatch):
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)  # permissions themselves do not bind every user
+    with pytest.raises(InputError, match="Permission denied"):
+        find_training(folder)
 
 
 def test_two_checkpoints_of_one_step_are_refused(folder, tiny_folder):
@@ -85,6 +103,15 @@ def test_other_shapes_and_other_vocabularies_are_refused(folder):
     path.write_text(json.dumps(held))
     with pytest.raises(ModelError, match="different vocabularies"):
         find_training(folder)
+
+
+def test_no_file_of_a_long_training_is_read_twice(tiny_folder, tmp_path):
+    for step in range(80):
+        shutil.copytree(tiny_folder, tmp_path / f"step-{step}")
+    before = find_training(tmp_path).fingerprint()
+    read = checkpoint._file_digest.cache_info().misses, checkpoints._digest.cache_info().misses
+    assert find_training(tmp_path).fingerprint() == before
+    assert (checkpoint._file_digest.cache_info().misses, checkpoints._digest.cache_info().misses) == read
 
 
 def test_the_fingerprint_is_of_steps_and_weights_and_not_of_places(folder, tmp_path):

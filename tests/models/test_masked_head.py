@@ -28,6 +28,14 @@ def test_a_bare_encoder_has_none(family, tmp_path):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("config", ["XLMConfig", "FlaubertConfig"])
+def test_a_head_whose_class_has_another_name_is_found(config, tmp_path):
+    sizes = {"emb_dim": 16, "n_layers": 2, "n_heads": 2}
+    family = families.Family(config, sizes, families.wordpiece)
+    folder = families.save(family, tmp_path, auto="AutoModelForMaskedLM")
+    assert load(find(str(folder)), "cpu", masked_lm=True).masked_lm is not None
+
+
 def test_a_causal_head_is_another_thing(tmp_path):
     folder = families.save(families.FAMILIES["gpt2"], tmp_path, auto="AutoModelForCausalLM")
     with pytest.raises(ModelError, match="GPT2LMHeadModel"):
