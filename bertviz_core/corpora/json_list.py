@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 
+SPACE = re.compile(r"[ \t\r\n]*")
+AT_ONCE = 1 << 16  # characters read together: a file of blank lines has millions of pieces
 NEAR = 16  # an error so near the end may come from a word or an escape that is not all there yet
 BROKEN = "The JSON is broken or cut off here."
 
@@ -59,12 +62,9 @@ class _Window:
     def next_character(self) -> str:
         """The character at the next position that is not JSON white space; "" at the end of the text."""
         while True:
-            while self.position < len(self.text):
-                if self.text[self.position] not in " \t\r\n":
-                    return self.text[self.position]
-                self.position += 1
-            if not self._read_on():
-                return ""
+            self.position = SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches anything
+            if self.position < len(self.text) or not self._read_on():
+                return self.text[self.position : self.position + 1]
 
     def value(self) -> Any:
         """The value at the position, which moves behind it."""
@@ -90,7 +90,7 @@ class _Window:
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
-        wanted, more, length = max(len(self.text) - self.position, 1), [], 0
+        wanted, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
         while length < wanted and (piece := next(self.pieces, None)) is not None:
             more.append(piece)
             length += len(piece)

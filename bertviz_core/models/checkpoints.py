@@ -146,6 +146,7 @@ def _tokens(folder: Path) -> dict[int, int]:
         return {}
     try:
         with path.open(newline="", encoding="utf-8") as stream:
-            return {0: 0} | {int(row["step"]): int(row["tokens"]) for row in csv.DictReader(stream)}
+            tokens = {int(row["step"]): int(row["tokens"]) for row in csv.DictReader(stream)}
+        return {0: 0} | tokens if tokens else {}
     except (OSError, ValueError, KeyError, TypeError, csv.Error):
         return {}

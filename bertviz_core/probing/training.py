@@ -41,7 +41,7 @@ class Schedule:
     def optimiser(self, parameters: Iterable[nn.Parameter], steps: int) -> tuple[torch.optim.Adam, LambdaLR]:
         """Adam, and what lowers its rate after each of `steps` steps."""
         adam = torch.optim.Adam(parameters, lr=self.rate)
-        return adam, LambdaLR(adam, lambda step: 1.0 if self.singly else max(0.0, 1 - step / steps))
+        return adam, LambdaLR(adam, lambda step: 1.0 if self.singly else max(0.0, 1 - step / max(1, steps)))
 
 
 @dataclass
