@@ -24,9 +24,9 @@ PAGES = {
     "surface_patterns": f"surface_patterns?head={CLEAREST}",
     "sep_gradients": f"sep_gradients?head={CLEAREST}",
     "entropy": f"entropy?head={CLEAREST}",
-    "dependency_heads": "dependency_heads?head=1-5",
-    "coreference_heads": "coreference_heads?head=5-5",
-    "probes": "probes?head=1-5",
+    "dependency_heads": "dependency_heads?head=1-3",
+    "coreference_heads": "coreference_heads?head=2-4",
+    "probes": "probes?head=1-3",
     "clustering": f"clustering?head={CLEAREST}",
 }
 
