@@ -32,7 +32,7 @@ def claim(seen: InputAttention, selection: Selection, view: View) -> None:
         here, there = view.sides.split(" to ")
         parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
     elif seen.keys.special.any():
-        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.0%} of its attention on special tokens")
+        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its attention on special tokens")
     words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]

@@ -145,7 +145,7 @@ def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, 
         right = f"{result.right[place]:.1%} of them right"
         entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Heads with a behaviour", f"{learned(labels)} of {labels.size}", broad))
+    entries.append(("Behaviour of their own", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
     n = int(result.n[:, row].sum())
     entries.append(
