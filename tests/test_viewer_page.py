@@ -48,6 +48,15 @@ def test_the_claim_is_of_the_chosen_head() -> None:
     assert re.search(r"Head \d-\d puts", words(app))
 
 
+def test_a_threshold_over_every_line_is_said_to_leave_none() -> None:
+    told = "No line has 0.50 or more: none is drawn."
+    assert told not in words(viewer(head=clearest("previous"), least="0.5"))
+    broad = viewer(head="4-1", least="0.5")
+    assert told in words(broad)
+    broad.slider(key="least").set_value(0.0).run()
+    assert "none is drawn" not in words(broad)
+
+
 def test_the_table_says_the_three_heaviest_of_each_token() -> None:
     app = viewer(head=clearest("previous"), **{"as": "table"})
     table = app.table[0].value
