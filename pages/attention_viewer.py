@@ -39,7 +39,7 @@ view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
-    attention_panel.claim(seen, selection, view)
+    attention_panel.claim(seen, selection, view, least if shape == "lines" else 0)
     if positions:
         difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)

@@ -20,10 +20,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     below = st.slider("Focused heads: at most this share of uniform", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
-st.markdown(
-    f"**{len(focused)} of {means.size * result['entropy'].shape[1]} heads have at most {below:.0%} of the entropy of "
-    f"uniform attention ({result.uniform:.2f} nats)**: {', '.join(focused[:24]) or 'none'}"
-)
+does = f"{'have' if len(focused) > 1 else 'has'} at most {below:.0%} of the entropy of uniform attention"
+head_view.claim(focused, result["entropy"].size, f"{does} ({result.uniform:.2f} nats)")
 
 paper_means, paper_cls = paper.LAYER_MEANS["entropy"], paper.LAYER_MEANS["from_cls"]
 entries = [

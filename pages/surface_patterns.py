@@ -24,9 +24,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
     threshold = st.slider("Heads over", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
 over = head_view.over(result[quantity], threshold, selection.base)
-st.markdown(
-    f"**{len(over)} of {result[quantity].size} heads put more than {threshold:.0%} of their attention on "
-    f"{NAMES[quantity]}**{': ' + ', '.join(over[:24]) + (' …' if len(over) > 24 else '') if over else '.'}"
+put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
+head_view.claim(
+    over, result[quantity].size, f"{put} more than {threshold:.0%} of {their} attention on {NAMES[quantity]}"
 )
 
 previous, following = (head_view.over(result[name], 0.5, selection.base) for name in ("previous", "next"))
@@ -34,10 +34,11 @@ entries = [
     ("Previous token: heads > 0.5", f"{len(previous)}", f"paper: {paper.HEADS_OVER_HALF['previous']}"),
     ("Next token: heads > 0.5", f"{len(following)}", f"paper: {paper.HEADS_OVER_HALF['next']}"),
 ]
-for name, title in (("to_sep", "To [SEP], highest layer"), ("sep_to_sep", "[SEP] to [SEP], highest")):
+for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
     if name in result.present:
         here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
-        entries.append((title, f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
+        layer = f"layer {int(here.argmax()) + selection.base}"
+        entries.append((f"{title}, most: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
 page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")

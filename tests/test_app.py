@@ -121,10 +121,15 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
 
 def test_threshold_lists_heads_without_a_new_analysis() -> None:
     app = open_app("surface_patterns")
-    assert clearest("previous") in next(m.value for m in app.markdown if "put more than 50%" in m.value)
+    assert clearest("previous") in next(
+        m.value for m in app.markdown if "1 of 48 heads puts more than 50% of its" in m.value
+    )
     app.slider(key="over").set_value(0.9).run()
     count = (values("previous") > 0.9).sum()
-    assert f"{count} of 48 heads put more than 90%" in words(app)
+    assert f"{count} of 48 heads puts more than 90% of its" in words(app)
+    app.slider(key="over").set_value(0.95).run()
+    assert not (values("previous") > 0.95).any()
+    assert "None of 48 heads puts more than 95%" in words(app)
 
 
 def test_pasted_text_is_analysed_kept_and_reopened_by_its_digest() -> None:

@@ -54,7 +54,7 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert found["Training step"] == f"{result.steps[place]:,}"
         assert found["Masked-word loss"] == f"{result.loss[place]:.2f} nats"
         learned = (~np.isin(labels[place], ["broad", "other"])).sum()
-        assert found["Heads with a behaviour"] == f"{learned} of {labels[place].size}"
+        assert found["Behaviour of their own"] == f"{learned} of {labels[place].size}"
         assert f"at step {result.steps[place]:,}" in words(app)
 
 

@@ -36,9 +36,9 @@ def test_the_claim_is_of_the_chosen_head() -> None:
     head = clearest("previous")
     app = viewer(head=head)
     assert not app.error
-    said = re.search(rf"Head {head} puts (\d+)% of its attention on special tokens", words(app))
+    said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
     assert said is not None
-    assert int(said[1]) < 50  # it looks at the previous token
+    assert float(said[1]) < 50  # it looks at the previous token
     line = re.search(r"heaviest line between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
@@ -46,6 +46,15 @@ def test_the_claim_is_of_the_chosen_head() -> None:
     app.button(key="Next head").click().run()
     assert f"Head {head} puts" not in words(app)
     assert re.search(r"Head \d-\d puts", words(app))
+
+
+def test_a_threshold_over_every_line_is_said_to_leave_none() -> None:
+    told = "No line has 0.50 or more: none is drawn."
+    assert told not in words(viewer(head=clearest("previous"), least="0.5"))
+    broad = viewer(head="4-1", least="0.5")
+    assert told in words(broad)
+    broad.slider(key="least").set_value(0.0).run()
+    assert "none is drawn" not in words(broad)
 
 
 def test_the_table_says_the_three_heaviest_of_each_token() -> None:

@@ -59,7 +59,7 @@ def _behaviour_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         if behaviour == "linguistic":
             # The empty second line lifts the name clear of its cross.
             names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in told[:, 0]]
-            yield _words(points, names, behaviour, {"size": 11}, "top center")
+            yield _words(points, names, behaviour, {"size": 11}, _inwards(points, result.embedding))
 
 
 def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
@@ -86,7 +86,9 @@ def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
     )
 
 
-def _words(points: np.ndarray, words: list[str], group: str, font: dict[str, Any], place: str = "") -> go.Scatter:
+def _words(
+    points: np.ndarray, words: list[str], group: str, font: dict[str, Any], place: list[str] | str = ""
+) -> go.Scatter:
     """Text that belongs to a group of markers; it takes no clicks."""
     return go.Scatter(
         x=points[:, 0],
@@ -99,6 +101,12 @@ def _words(points: np.ndarray, words: list[str], group: str, font: dict[str, Any
         legendgroup=group,
         showlegend=False,
     )
+
+
+def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
+    """Where each point's name runs towards the middle of the picture, and so is not cut off at its edge."""
+    middle = (plane[:, 0].min() + plane[:, 0].max()) / 2
+    return ["top right" if x < middle else "top left" for x in points[:, 0]]
 
 
 def _ring(result: Clustering, chosen: Head | None) -> Iterator[go.Scatter]:
@@ -138,9 +146,10 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
-    legend = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"}
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "yanchor": "bottom"}
+    legend["y"] = 0.04  # clear of the line that says what the figure was made from
     return figure.update_layout(
-        margin={"l": 50, "r": 10, "t": 30, "b": 110}, legend=legend, hovermode="closest", dragmode=False
+        margin={"l": 50, "r": 10, "t": 30, "b": 120}, legend=legend, hovermode="closest", dragmode=False
     )
 
 

@@ -24,8 +24,8 @@ def _syntax(results: Results, base: int) -> Found:
     return Found(
         f"“{result.relations[row]}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
         f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
-        f"Direct objects stand {DOBJ[1] - DOBJ[2]:.1f} points over their offset in BERT-base; this model's clearest "
-        f"relation stands {gain:.1f} points over its own."
+        f"Direct objects stand {DOBJ[1] - DOBJ[2]:.0f} points over their offset in BERT-base; this model's clearest "
+        f"relation stands {gain:.0f} points over its own."
         + (" It is too young, or too small, for the paper's linguistic heads." if gain < 15 else ""),
         best,
     )
@@ -79,7 +79,7 @@ STRUCTURE = (
         f"{DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         "dependency_heads",
         "The table: for each relation the best head beside the best fixed offset.",
-        "Which relation's best head stands furthest above the best offset?",
+        "Punctuation aside, which relation's best head stands furthest above the best offset?",
         ("dependency_heads",),
         _syntax,
     ),

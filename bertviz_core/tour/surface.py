@@ -93,8 +93,9 @@ def _no_op(results: Results, base: int) -> Found:
     return Found(
         f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
         "tokens.",
-        f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, where over half of the attention goes to "
-        f"[SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} one elsewhere.",
+        f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
+        f"attention goes to [SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} "
+        "one elsewhere.",
         highest(present(gradients, "attention_to_sep")),
     )
 

@@ -21,8 +21,8 @@ from pages.shared.selection import Selection
 KEY, PICTURES = "attention-lines", "attention-heads"
 
 
-def claim(seen: InputAttention, selection: Selection, view: View) -> None:
-    """What this head does with this input, in one sentence."""
+def claim(seen: InputAttention, selection: Selection, view: View, least: float) -> None:
+    """What this head does with this input, in one sentence; and where no line has the `least` weight, that."""
     weights = seen.of(selection.head)
     if not weights.size:
         st.markdown("**Nothing is left to show.**")
@@ -32,13 +32,14 @@ def claim(seen: InputAttention, selection: Selection, view: View) -> None:
         here, there = view.sides.split(" to ")
         parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
     elif seen.keys.special.any():
-        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.0%} of its attention on special tokens")
+        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its attention on special tokens")
     words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
     other = f" between other {'words' if view.words else 'tokens'}" if seen.keys.special.any() else ""
     parts.append(f"has its heaviest line{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
-    st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**")
+    none = "" if weights.max() >= least else f" No line has {least:.2f} or more: none is drawn."
+    st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
 
 
 def lines(

@@ -139,13 +139,14 @@ def _place(result: Emergence) -> int:
 def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, str]]:
     """(label, at this step, beside it)."""
     labels, tokens = told.labels[place], result.tokens[place]
-    of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{tokens / 1e6:,.1f} million tokens"
+    read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
+    of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[place]:,}", of_all)]
     if not np.isnan(result.loss[place]):
         right = f"{result.right[place]:.1%} of them right"
         entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Heads with a behaviour", f"{learned(labels)} of {labels.size}", broad))
+    entries.append(("Behaviour of their own", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
     n = int(result.n[:, row].sum())
     entries.append(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,11 +16,19 @@ from pages.shared import viewer_link
 from pages.shared.boxes import plain
 from pages.shared.selection import Selection
 
+MOST_NAMED = 24
+
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     """Labels of the heads whose value is over the threshold, the highest first."""
     heads = [head for head in all_heads(*values.shape) if values[head.layer, head.head] > threshold]
     return [head.label(base) for head in sorted(heads, key=lambda head: -values[head.layer, head.head])]
+
+
+def claim(labels: list[str], total: int, does: str) -> None:
+    """How many heads of all do something, and which."""
+    which = ": " + ", ".join(labels[:MOST_NAMED]) + (" …" if len(labels) > MOST_NAMED else "") if labels else "."
+    st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 
 
 def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
@@ -45,7 +54,8 @@ def examples(result: HeadAverages, selection: Selection, quantity: str, names: M
     shown = list(segments(result, quantity, selection.head))
     st.caption(f"The {len(shown)} segments with the highest value of: {plain(names[quantity])}.")
     for segment in shown:
-        tokens = plain(" ".join(segment.tokens).replace(" ##", ""))
+        joined = re.sub(r"(?<!\]) ##", "", " ".join(segment.tokens))  # [CLS] and [SEP] have no further pieces
+        tokens = plain(joined)
         where = plain(f"segment {segment.number + 1}, {segment.where}")
         st.markdown(f"**{number(segment.value)}** {where}: :gray[{tokens}]")
         viewer_link.to_segment(segment.number)

@@ -22,7 +22,8 @@ def claim(groups: Mapping[str, int], heads: int) -> str:
     """What this model's heads do, in one sentence."""
     named = [f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items() if name != "other"]
     rest = groups.get("other", 0)
-    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behaviour'}**; {rest} do none of these."
+    others = "every one does one of these" if not rest else f"{rest} {'does' if rest == 1 else 'do'} none of these"
+    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behaviour'}**; {others}."
 
 
 def key_numbers(

@@ -86,7 +86,8 @@ def numbers(result: Probes) -> list[tuple[str, str, str]]:
             )
         )
     if vectors := result.about.get("vectors"):
-        entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", plain(vectors["name"])))
+        source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
+        entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
     return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
 
 
