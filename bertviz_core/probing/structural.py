@@ -23,6 +23,7 @@ from bertviz_core.probing.room import Room
 from bertviz_core.probing.training import Curve, Schedule
 
 if TYPE_CHECKING:
+    from bertviz_core.corpora.trees import Sentence
     from bertviz_core.models.loading import AttentionModel
 
 SENTENCES = 20  # in a step
@@ -147,6 +148,15 @@ def edges(
         words = np.flatnonzero(counted[i])
         found[i] = [_tree(layer[np.ix_(words, words)], words) for layer in predicted]
     return found
+
+
+def right_edges(found: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
+    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `found`."""
+    rows = []
+    for i, trees in found.items():
+        pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]
+        rows.append([[pair in edges for pair in pairs] for edges in map(set, trees)])
+    return np.concatenate(rows, axis=1).astype(float)
 
 
 def _tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:

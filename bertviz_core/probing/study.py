@@ -236,9 +236,9 @@ class Study:
         self.progress.start("Scoring structural")
         counted = [not_punctuation(sentence) for sentence in self.sentences]
         chosen_on = self.parts.validation if len(self.parts.validation) else self.parts.train
-        tried = self._edges_right(structural.edges(probe, states, chosen_on, counted), chosen_on)
+        tried = structural.right_edges(structural.edges(probe, states, chosen_on, counted), self.sentences)
         found = structural.edges(probe, states, self.parts.test, counted)
-        right = self._edges_right(found, self.parts.test)
+        right = structural.right_edges(found, self.sentences)
         best = int(tried[:, Gold.of(self.sentences, chosen_on).edge].mean(1).argmax())
         self.layers = right[:, self.gold.edge].mean(1)
         self.about["structural"] = {"layer": best, "rank": rank}
@@ -247,11 +247,3 @@ class Study:
         self.outcomes.append(
             Outcome("structural", "UUAS", right[best], self.gold.edge, parameters, seconds, curve.to_json(), guessed)
         )
-
-    def _edges_right(self, found: dict[int, Any], chosen: np.ndarray) -> np.ndarray:
-        """(layer, word) 1 where the edge from a word to its governor is in the spanning tree."""
-        rows = []
-        for i in chosen.tolist():
-            pairs = [tuple(sorted((word, g - 1))) for word, g in enumerate(self.sentences[i].governors)]
-            rows.append([[pair in edges for pair in pairs] for edges in map(set, found[i])])
-        return np.concatenate(rows, axis=1).astype(float)
