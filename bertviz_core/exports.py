@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,32 @@ def write_bytes(path: Path, data: bytes) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
+
+
+def write_records(path: Path, records: Iterable[Any]) -> None:
+    """A JSON list, written as it is read: memory does not grow with it. Nothing stands at the path before it is whole.
+
+    Raises SettingsError where the file cannot be written, and whatever the reading raises.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("wb") as stream:
+            stream.writelines(json_pieces(records))
+        partial.replace(path)
+    except OSError as error:
+        raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
+    """What `json.dumps(list(records), ensure_ascii=False, indent=1)` gives, a record at a time."""
+    before = "[\n"
+    for record in records:
+        lines = json.dumps(record, ensure_ascii=False, indent=1).replace("\n", "\n ")
+        yield f"{before} {lines}".encode()
+        before = ",\n"
+    yield b"[]" if before == "[\n" else b"\n]"
 
 
 def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:

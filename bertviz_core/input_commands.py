@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,12 +31,9 @@ def treebank(console: Console) -> None:
     from bertviz_core.corpora.left_out import LeftOut
     from bertviz_core.corpora.treebank import Treebank, to_authors
 
-    left_out = LeftOut()
-    records = [
-        to_authors(sentence) for sentence in islice(Treebank(console.source()).sentences(left_out), console.limit)
-    ]
+    left_out, source = LeftOut(), console.source()
+    _write_json(console, lambda: map(to_authors, islice(Treebank(source).sentences(left_out), console.limit)))
     _say_left_out(console, left_out)
-    _write_json(console, records)
 
 
 @inputs_app.command("segments")
@@ -43,9 +41,8 @@ def treebank(console: Console) -> None:
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     made = segments_of(console)
-    records = [{"tokens": made.tokens.names(e.ids), "where": e.where} for e in made]
+    _write_json(console, lambda: ({"tokens": made.tokens.names(e.ids), "where": e.where} for e in made))
     _say_left_out(console, made.left_out)
-    _write_json(console, records)
 
 
 @inputs_app.command("extract")
@@ -69,8 +66,7 @@ def extract(
     metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
-    described = [_describe(made, example) for example in made]
-    exports.write_bytes(paths[0].with_suffix(".json"), json.dumps(described, ensure_ascii=False, indent=1).encode())
+    exports.write_records(paths[0].with_suffix(".json"), (_describe(made, example) for example in made))
     _say_left_out(console, made.left_out)
 
 
@@ -137,8 +133,7 @@ def _require_words(made: Any) -> None:
 
 def _describe(made: Any, example: Any) -> dict[str, Any]:
     """What stands beside the maps: the entry's name, its tokens, and the user's own fields."""
-    record = made.other.get(example.number, {})
-    return record | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
+    return made.other | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
 
 
 def _say_left_out(console: Console, left_out: Any) -> None:
@@ -146,10 +141,13 @@ def _say_left_out(console: Console, left_out: Any) -> None:
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
 
 
-def _write_json(console: Console, value: Any) -> None:
-    data = json.dumps(value, ensure_ascii=False, indent=1).encode()
+def _write_json(console: Console, records: Callable[[], Iterable[Any]]) -> None:
+    """The records, read anew for each --out, as a JSON list."""
     for path in console.out or []:
         exports.check_path(path, (".json",))
-        exports.write_bytes(path, data)
+    for path in console.out or []:
+        exports.write_records(path, records())
     if not console.out:
-        sys.stdout.buffer.write(data + b"\n")
+        for piece in exports.json_pieces(records()):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.write(b"\n")

@@ -39,7 +39,7 @@ class Segments:
     settings: Settings
     left_out: LeftOut = field(default_factory=LeftOut)
     documents: int = 0
-    other: dict[int, dict[str, Any]] = field(default_factory=dict)  # the user's own fields, by example number
+    other: dict[str, Any] = field(default_factory=dict)  # the user's own fields of the example that was read last
 
     unit: ClassVar[str] = "segments"
 
@@ -117,7 +117,7 @@ class Segments:
             elif len(example) > self.settings.max_length:
                 self.left_out.add(f"an example of more than {self.settings.max_length} tokens (left out)", where)
             else:
-                self.other[record.number] = record.other
+                self.other = record.other
                 yield example
 
     def _from_string(self, record: Record, where: str) -> Encoded:
