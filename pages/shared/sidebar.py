@@ -100,7 +100,15 @@ def _settings(checkpoint: Checkpoint) -> Settings:
 def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
     """What is seldom changed; every change is another result, kept beside the others."""
     most = checkpoint.max_length or 512
-    length = st.number_input("Most tokens of one input", 8, most, min(128, most), key="max_length", bind="query-params")
+    length = st.number_input(
+        "Most tokens of one input",
+        8,
+        most,
+        min(128, most),
+        key="max_length",
+        bind="query-params",
+        help=f"With this model at most {most}. What is longer is cut or left out, and counted.",
+    )
     limit = st.number_input("Only the first so many inputs (0: all)", 0, key="limit", bind="query-params")
     seed = st.number_input("Seed of random choices", 0, key="seed", bind="query-params")
     dtype = st.selectbox(
