@@ -69,11 +69,12 @@ page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
 page.about(
     FORMULAS[choice.direction],
-    f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention between words: "
-    "to a split word the sum over its pieces, from it the mean (mode as in the paper: its first piece). A mention is scored if a mention of its chain precedes it; mentions with the very same "
-    "head word are neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to "
-    "128 tokens. A best head is picked on the mentions it is scored on; the held-out accuracy picks it on the other "
-    "half of the documents. Of equals the first head, and the first word, counts.",
+    f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention between "
+    "words: to a split word the sum over its pieces, from it the mean (mode as in the paper: its first piece). A "
+    "mention is scored if a mention of its chain precedes it; mentions with the very same head word are neither "
+    "candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. A best head "
+    "is picked on the mentions it is scored on; the held-out accuracy picks it on the other half of the documents. Of "
+    "equals the first head, and the first word, counts.",
     answers,
 )
 boxes.left_out(result.provenance, "windows")
