@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bertviz_core.analyses.coreference_baselines import ELSE_NEAREST
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_result import Choice
@@ -44,16 +45,16 @@ coreference_view.other_claim(result, choice.direction, selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    shown = [choice, *result.systems]
+    shown = [choice, *(name for name in result.systems if name != ELSE_NEAREST)]  # in the table; here one line more
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
     page.chart(by_distance(result, shown, selection.base), "coreference-distance", alt, clickable=False)
+    coreference_view.numbers(result, choice, selection)
 with right:
     values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**The map of heads**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
     squares = head_map(values, f"of {kind} mentions", chosen=selection.head, base=selection.base)
     page.chart(squares, "coreference-map", f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions")
-    coreference_view.numbers(result, choice, selection)
 
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):

@@ -15,7 +15,8 @@ from bertviz_core.corpora.agreement import Features, features
 from bertviz_core.corpora.coreference_items import Item
 from bertviz_core.corpora.documents import CoreferenceDocument
 
-BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
+ELSE_NEAREST = "head match, else nearest"
+BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
 Described = tuple[tuple[str, ...], str, Features]  # the words and the head word in small letters, and what they say
 
 

@@ -22,7 +22,6 @@ LINES = (
     ("#4c6ef5", "solid", "circle"),
     ("#e8890c", "dot", "square"),
     ("#0c9aa8", "dash", "diamond"),
-    ("#2b9348", "longdashdot", "pentagon"),
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),
 )

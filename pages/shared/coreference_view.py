@@ -31,7 +31,6 @@ def choose_direction(result: CoreferenceHeads) -> int:
         "Direction of attention",
         result.directions,
         default=DIRECTIONS[0],
-        format_func=arrow,
         required=True,
         key="direction",
         bind="query-params",
