@@ -22,11 +22,13 @@ SUFFIXES = (".json", ".csv", ".html", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
-    """{"analysis", "provenance", "arrays", "table"}; what is absent is null or missing, never 0."""
+    """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; what is absent is null or missing,
+    never 0."""
     table = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
+        **result.summary(),
         "arrays": result.arrays(),
         "table": table,
     }

@@ -2,12 +2,20 @@
 
 import streamlit as st
 
+from bertviz_core.analyses.coreference_baselines import ELSE_NEAREST
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_result import Choice
-from bertviz_core.figures.coreference_heads import by_distance, by_gender
+from bertviz_core.figures.coreference_heads import arrow, by_distance, by_gender
 from bertviz_core.figures.style import head_map, percent_decimals
 from pages.shared import boxes, coreference_documents, coreference_view, page, sidebar
+
+FORMULAS = [  # in the order of DIRECTIONS
+    r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
+    rf"\text{{head}}({query}),\text{{head}}({key})}}"
+    r"\qquad \text{right where } \hat{a}(m) \text{ heads an antecedent of } m"
+    for query, key in ("mc", "cm")
+]
 
 selection = sidebar.current()
 page.header("coreference_heads", selection)
@@ -26,35 +34,27 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="`mentions`: the head words of preceding mentions. `words`: any other word, the strict form.",
     )
     result = result.chosen(candidates)
-    direction = st.segmented_control(
-        "Direction of attention",
-        DIRECTIONS,
-        default=DIRECTIONS[result.best().direction],
-        format_func=lambda name: name.replace("->", " → "),
-        required=True,
-        key="direction",
-    )
+    choice = Choice(coreference_view.choose_direction(result), selection.head)
 result = coreference_view.with_uploaded_predictions(result, request)
-choice = Choice(DIRECTIONS.index(direction), selection.head)
+shown_direction = arrow(DIRECTIONS[choice.direction])
 
 coreference_view.claim(result, selection)
 page.metrics(coreference_view.metrics(result, selection.base))
+coreference_view.table_2(result, selection.base)
+coreference_view.other_claim(result, choice.direction, selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    coreference_view.table_2(result, selection.base)
-    shown = [choice, *result.systems]
+    shown = [choice, *(name for name in result.systems if name != ELSE_NEAREST)]  # in the table; here one line more
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
     page.chart(by_distance(result, shown, selection.base), "coreference-distance", alt, clickable=False)
+    coreference_view.numbers(result, choice, selection)
 with right:
     values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
-    st.markdown(
-        f"**The map of heads**: accuracy, {kind} mentions" if kind == "all" else f"**The map of heads**: {kind}s"
-    )
+    st.markdown(f"**The map of heads**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
     squares = head_map(values, f"of {kind} mentions", chosen=selection.head, base=selection.base)
     page.chart(squares, "coreference-map", f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions")
-    coreference_view.numbers(result, choice, selection)
 
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
@@ -62,20 +62,20 @@ if result.by_gender(choice)[1].any():
         page.chart(by_gender(result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
 coreference_documents.documents(result, choice, selection)
-st.subheader("All heads, percent right")
+st.subheader(f"All heads, percent right, {shown_direction}")
 frame = result.heads_frame(choice.direction)
 frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n(), strict=True)}
 page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
 page.about(
-    r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{\text{head}(m),\text{head}(c)}"
-    r"\qquad \text{right where } \hat{a}(m) \text{ heads an antecedent of } m",
-    "Section 4.3. Attention between words: to a split word the sum over its pieces, from it the mean (mode as in the "
-    "paper: its first piece). A mention is scored if a mention of its chain precedes it; mentions with the very same "
-    "head word are neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to "
-    "128 tokens. A best head is picked on the mentions it is scored on; the held-out accuracy picks it on the other "
-    "half of the documents.",
+    FORMULAS[choice.direction],
+    f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention between "
+    "words: to a split word the sum over its pieces, from it the mean (mode as in the paper: its first piece). A "
+    "mention is scored if a mention of its chain precedes it; mentions with the very same head word are neither "
+    "candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. A best head "
+    "is picked on the mentions it is scored on; the held-out accuracy picks it on the other half of the documents. Of "
+    "equals the first head, and the first word, counts.",
     answers,
 )
 boxes.left_out(result.provenance, "windows")

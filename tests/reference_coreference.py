@@ -6,6 +6,8 @@ A document is a dict: "words", "sentences" (first words), "mentions" ((start, en
 
 from __future__ import annotations
 
+from math import isclose, sqrt
+
 import numpy as np
 
 BREAKS = """
@@ -89,6 +91,7 @@ def items(document: dict, budget: int, paper: bool) -> list[dict]:
                 {
                     "window": window,
                     "head": heads[place],
+                    "candidates_in_order": [heads[other] for other in candidates],
                     "candidate_heads": {heads[other] for other in candidates},
                     "antecedent_heads": {heads[other] for other in antecedents},
                     "type": mention_type(document, heads[place]),
@@ -156,4 +159,67 @@ def right_guesses(documents: list[dict], maps, budget: int, paper: bool) -> dict
                                     best, guess = weight, word
                             key = (direction, name, item["type"], fold, layer, head)
                             counts[key] = counts.get(key, 0) + (guess in item["antecedent_heads"])
+    return counts
+
+
+def best_head(counts: dict, layers: int, heads: int) -> dict:
+    """Table 2's head: candidates are mentions, read from the mention to its antecedent, all types together."""
+
+    def right(layer: int, head: int, folds: tuple) -> int:
+        total = 0
+        for key, count in counts.items():
+            if key[0] == 0 and key[1] == "mentions" and key[3] in folds and key[4:] == (layer, head):
+                total += count
+        return total
+
+    def first_best(folds: tuple) -> tuple[int, int]:
+        most, found = -1, (0, 0)
+        for layer in range(layers):
+            for head in range(heads):
+                if right(layer, head, folds) > most:
+                    most, found = right(layer, head, folds), (layer, head)
+        return found
+
+    n = sum(count for key, count in counts.items() if key[0] == "n")
+    layer, head = first_best((0, 1))
+    share = right(layer, head, (0, 1)) / n
+    z = 1.959963984540054
+    # Wilson: the shares p at which |share - p| is z standard errors of p, found by halving.
+    edges = []
+    for end in (0.0, 1.0):
+        inside, outside = share, end
+        for _ in range(200):
+            middle = (inside + outside) / 2
+            if abs(share - middle) <= z * sqrt(middle * (1 - middle) / n):
+                inside = middle
+            else:
+                outside = middle
+        edges.append(inside)
+    assert edges[0] < share < edges[1] or isclose(share, 1)
+    heldout = right(*first_best((1,)), (0,)) + right(*first_best((0,)), (1,))
+    return {
+        "head": f"{layer + 1}-{head + 1}",
+        "direction": "mention->antecedent",
+        "accuracy": share,
+        "low": edges[0],
+        "high": edges[1],
+        "heldout_accuracy": heldout / n,
+    }
+
+
+def baselines(documents: list[dict], budget: int, paper: bool) -> dict:
+    """Right guesses by type of the baselines that need no lists: the last candidate, and the last one whose head word
+    is the item's, which is no guess at all, and wrong, where no candidate has it."""
+    names = ("nearest", "head match", "head match, else nearest")
+    counts = {name: dict.fromkeys(TYPES, 0) for name in names}
+    for document in documents:
+        for item in items(document, budget, paper):
+            nearest = item["candidates_in_order"][-1]
+            match = None
+            for head in item["candidates_in_order"]:
+                if document["words"][head].lower() == document["words"][item["head"]].lower():
+                    match = head
+            for name, guess in zip(names, (nearest, match, nearest if match is None else match), strict=True):
+                if guess is not None and guess in item["antecedent_heads"]:
+                    counts[name][item["type"]] += 1
     return counts

@@ -28,16 +28,21 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp
     assert run(monkeypatch, "coreference-heads", "coreference", "--predictions", gold, "--out", out, *place) == 0
     given = json.loads(out.read_text())
     systems = list(dict.fromkeys(row["system"] for row in given["table"]))
-    assert systems[:4] == ["nearest", "head match", "rule-based", "predictions: coreference.conllu"]
-    assert systems[4].startswith("head ")
+    predicted = "predictions: coreference.conllu"
+    assert systems[:5] == ["nearest", "head match", "head match, else nearest", "rule-based", predicted]
+    assert systems[5].startswith("head ") and systems[-1].endswith(", antecedent->mention")
     keys = {"system", "type", "n", "accuracy", "low", "high", "heldout_accuracy"}
     assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"])
     accuracy = np.array(given["arrays"]["accuracy"])  # (direction, type, layer, head)
     assert accuracy.shape == (2, 4, 6, 8) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
-    best = next(row for row in given["table"] if row["system"] == systems[4] and row["type"] == "all")
-    assert (
-        best["accuracy"] == pytest.approx(accuracy[:, 0].max(), abs=1e-12) and best["n"] == given["provenance"]["items"]
-    )
+    assert given["arrays"]["directions"] == ["mention->antecedent", "antecedent->mention"]
+    for system, values in ((systems[5], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
+        best = next(row for row in given["table"] if row["system"] == system and row["type"] == "all")
+        assert best["accuracy"] == pytest.approx(values.max(), abs=1e-12) and best["n"] == given["provenance"]["items"]
+    assert list(given["best"]) == ["head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
+    assert (given["best"]["direction"], given["best"]["accuracy"]) == ("mention->antecedent", accuracy[0, 0].max())
+    layer, head = (int(number) - 1 for number in given["best"]["head"].split("-"))
+    assert accuracy[0, 0, layer, head] == given["best"]["accuracy"] < accuracy[1, 0].max()
     counted = given["provenance"]
     assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
     assert counted["left_out"][0]["reason"].endswith("(out of reach)")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from bertviz_core import paper
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.samples import FOLDER, sample
+from bertviz_core.engine.requests import Request, find
+from bertviz_core.engine.store import Store
+from bertviz_core.figures.style import percent
+from bertviz_core.models.checkpoint import find as find_model
 from tests import browser
 from tests.bracketed import conll
 from tests.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401
@@ -20,8 +27,54 @@ def test_it_opens_on_the_sample_with_the_papers_numbers_beside():
     assert app.metric[3].delta == f"paper: {paper.TABLE_2['rule-based'][0]}%"
     assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)
     table = app.dataframe[0].value
-    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 5
+    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 7
     assert table.iloc[0]["all"].endswith("(27)")
+
+
+def test_the_papers_numbers_stand_beside_its_own_direction_alone():
+    """The claim, the cards and Table 2 are mention -> antecedent, whatever the switch says; the rest follows it."""
+    app = open_app(PAGE)
+    result = shipped()
+    best, other = result.best(), result.best(direction=1)
+    claim = f"Head {best.head.label()} finds an antecedent of {percent(result.head_row(best)['accuracy'], 1)}"
+    assert claim in words(app) and app.segmented_control(key="direction").value == "mention->antecedent"
+    before = [(metric.label, metric.value, metric.delta) for metric in app.metric]
+    table = app.dataframe[0].value
+    assert before[0][0] == f"Best head: {best.head.label()}"
+    row = table[table[""] == f"best head, {best.head.label()}"].iloc[0]
+    assert row["all"].endswith("(65)")
+    row = table[table[""] == f"antecedent → mention: best head, {other.head.label()}"].iloc[0]
+    assert not any("(" in cell for cell in row)
+    forwards = r"\text{head}(m),\text{head}(c)"
+    assert forwards in app.latex[0].value and "which the paper does not measure" not in words(app)
+    app.segmented_control(key="direction").set_value("antecedent->mention").run()
+    assert [(metric.label, metric.value, metric.delta) for metric in app.metric] == before
+    assert claim in words(app) and app.dataframe[0].value.equals(table)
+    assert r"\text{head}(c),\text{head}(m)" in app.latex[0].value and forwards not in app.latex[0].value
+    assert "which the paper does not measure" in words(app) and not app.error
+
+
+def test_the_direction_is_in_the_address():
+    again = open_app(PAGE, direction="antecedent->mention")
+    assert again.segmented_control(key="direction").value == "antecedent->mention"
+    assert "All heads, percent right, antecedent → mention" in words(again)
+    again.switch_page("pages/dependency_heads.py").run()  # a switch of the same name, with other directions
+    assert not again.exception and not again.error
+    again.switch_page(f"pages/{PAGE}.py").run()
+    assert not again.exception and not again.error
+
+
+def test_the_best_head_of_the_other_direction_is_one_click_away():
+    app = open_app(PAGE, head="1-1", direction="antecedent->mention")
+    label = shipped().best(direction=1).head.label()
+    app.button(key="look-1").click().run()
+    assert app.selectbox(key="head").value == label
+    assert app.segmented_control(key="direction").value == "antecedent->mention"
+
+
+def shipped():
+    with tempfile.TemporaryDirectory() as folder:
+        return find(Store(Path(folder)), Request(PAGE, find_model("demo"), sample("coreference")))
 
 
 def test_the_best_head_is_one_click_away():
@@ -112,9 +165,15 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tm
         page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
         assert heading.inner_text() == "What head 2-3 guesses"
+        page.get_by_role("radio", name="antecedent->mention").or_(
+            page.get_by_role("button", name="antecedent->mention")
+        ).first.click()
+        page.wait_for_function("location.search.includes('direction=antecedent-%3Emention')", timeout=10_000)
+        browser.settle(page)
         said = page.get_by_text("guesses right").first.inner_text()
         again = browser.open_page(chromium, page.url)
         assert again.locator("h3", has_text="guesses").inner_text() == "What head 2-3 guesses"
+        assert again.get_by_text("which the paper does not measure").count() == 1
         assert again.get_by_text("guesses right").first.inner_text() == said
         assert page.problems == again.problems == []
 

@@ -1,6 +1,8 @@
 """Baselines for antecedent selection, over the candidates that the heads have (4.3; Table 2).
 
-nearest: the last preceding mention.   head match: the nearest with the same head word, else the nearest.
+nearest: the last preceding mention.
+head match: the nearest with the same head word; where there is none, no mention is guessed, which counts as wrong.
+head match, else nearest: the same, with the nearest mention where there is none; the paper has no such row.
 rule-based: the nearest mention that satisfies the earliest of four sieves: (1) the same words, (2) the same head word,
 (3) number, gender and person agree, by the lists of `corpora.agreement`, (4) any. Words are compared without case.
 """
@@ -13,12 +15,13 @@ from bertviz_core.corpora.agreement import Features, features
 from bertviz_core.corpora.coreference_items import Item
 from bertviz_core.corpora.documents import CoreferenceDocument
 
-BASELINES = ("nearest", "head match", "rule-based")
+ELSE_NEAREST = "head match, else nearest"
+BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
 Described = tuple[tuple[str, ...], str, Features]  # the words and the head word in small letters, and what they say
 
 
-def guesses(document: CoreferenceDocument, heads: Sequence[int], items: Sequence[Item]) -> list[tuple[int, int, int]]:
-    """For each item the mention that each of BASELINES guesses."""
+def guesses(document: CoreferenceDocument, heads: Sequence[int], items: Sequence[Item]) -> list[tuple[int | None, ...]]:
+    """For each item the mention that each of BASELINES guesses; None where it guesses none."""
     seen = {mention for item in items for mention in (item.mention, *item.candidates)}
     described = {mention: _describe(document, heads, mention) for mention in seen}
     return [_guess(item, described) for item in items]
@@ -32,13 +35,13 @@ def _describe(document: CoreferenceDocument, heads: Sequence[int], mention: int)
     return lowered, document.words[head].lower(), features(words, document.words[head], tag)
 
 
-def _guess(item: Item, described: dict[int, Described]) -> tuple[int, int, int]:
+def _guess(item: Item, described: dict[int, Described]) -> tuple[int | None, ...]:
     words, head, features = described[item.mention]
     backwards = item.candidates[::-1]
     nearest = backwards[0]
     same_words = (mention for mention in backwards if described[mention][0] == words)
     same_head = next((mention for mention in backwards if described[mention][1] == head), None)
     agreeing = (mention for mention in backwards if described[mention][2].agrees(features))
-    head_match = nearest if same_head is None else same_head
-    fallback = same_head if same_head is not None else next(agreeing, nearest)
-    return nearest, head_match, next(same_words, fallback)
+    either = nearest if same_head is None else same_head
+    fallback = next(agreeing, nearest) if same_head is None else same_head
+    return nearest, same_head, either, next(same_words, fallback)

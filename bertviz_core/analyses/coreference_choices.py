@@ -16,7 +16,7 @@ from bertviz_core.models.windows import Window
 if TYPE_CHECKING:
     from torch import Tensor
 
-DIRECTIONS = ("mention->antecedent", "antecedent->mention")
+DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")
 
 

@@ -107,5 +107,5 @@ def _baselines_right(window: Window) -> np.ndarray:
     rows = []
     for item, guess in zip(window.items, chosen, strict=True):
         antecedents = {window.heads[antecedent] for antecedent in item.antecedents}
-        rows.append([window.heads[mention] in antecedents for mention in guess])
+        rows.append([mention is not None and window.heads[mention] in antecedents for mention in guess])
     return np.array(rows, dtype=bool).T

@@ -80,20 +80,30 @@ class CoreferenceHeads(Result):
         for the attention of earlier words to later ones in a causal model."""
         return share(self._typed().sum(-1), self.n()[:, None, None])
 
-    def best(self, kind: str = "all") -> Choice:
-        """The head and direction with the most right guesses on one type; the first of equals."""
-        return self._best_of(self._typed()[:, TYPE_ROWS.index(kind)].sum(-1))
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Those of DIRECTIONS that there are: in a causal model earlier words attend to no later ones."""
+        return DIRECTIONS[:1] if self.provenance["model"]["causal"] else DIRECTIONS
 
-    def heldout(self, picked_on: str = "all") -> np.ndarray:
-        """(type,) accuracy of the head that is best on `picked_on` in the other half of the documents, both halves
-        pooled; NaN where a half has no item of that type."""
-        typed = self._typed()  # (direction, type, layer, head, fold)
+    def best(self, kind: str = "all", direction: int = 0) -> Choice:
+        """The head with the most right guesses on one type, the first of equals.
+
+        Args:
+            kind: One of TYPE_ROWS.
+            direction: The index in DIRECTIONS in which heads are read; by default the paper's.
+        """
+        return Choice(direction, _most(self._typed()[direction, TYPE_ROWS.index(kind)].sum(-1)))
+
+    def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:
+        """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
+        documents, both halves pooled; NaN where a half has no item of that type."""
+        typed = self._typed()[direction]  # (type, layer, head, fold)
         if not by_type(self.total)[TYPE_ROWS.index(picked_on)].all():
             return np.full(len(TYPE_ROWS), np.nan)
         right = np.zeros(len(TYPE_ROWS))
         for fold in range(FOLDS):
-            choice = self._best_of(typed[:, TYPE_ROWS.index(picked_on), :, :, 1 - fold])
-            right += typed[choice.direction, :, choice.head.layer, choice.head.head, fold]
+            head = _most(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
+            right += typed[:, head.layer, head.head, fold]
         return share(right, self.n())
 
     def systems_accuracy(self) -> np.ndarray:
@@ -101,22 +111,29 @@ class CoreferenceHeads(Result):
         return share(by_type(self.system_right).sum(-1), self.n())
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Table 2: the systems, the head that is best on all types, and the head that is best on each type."""
-        n = self.n()
+        """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
+        paper's measure; last the head that is best in the other direction, where there is one."""
+        n, best = self.n(), self.best()
         for name, counts in zip(self.systems, by_type(self.system_right).sum(-1), strict=True):
             for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
                 yield _row(name, kind, right, total, right / total if total else np.nan)
-        best = self.best()
-        typed = self._typed().sum(-1)
-        kinds = [(kind, best, "all") for kind in TYPE_ROWS]
-        kinds += [(kind, self.best(kind), kind) for kind in TYPE_ROWS[1:] if n[TYPE_ROWS.index(kind)]]
-        for kind, choice, picked_on in kinds:
-            if picked_on == "all" or choice != best:
-                row = TYPE_ROWS.index(kind)
-                right = typed[choice.direction, row, choice.head.layer, choice.head.head]
-                heldout = self.heldout(picked_on)[row]
-                name = f"head {choice.head.label()}"
-                yield _row(name, kind, right, n[row], heldout, DIRECTIONS[choice.direction])
+        yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
+        for kind, total in zip(TYPE_ROWS[1:], n[1:], strict=True):
+            if total and self.best(kind) != best:
+                yield self.head_row(self.best(kind), kind, picked_on=kind)
+        for direction in range(1, len(self.directions)):
+            other = self.best(direction=direction)
+            yield from (self.head_row(other, kind) for kind in TYPE_ROWS)
+
+    def head_row(self, choice: Choice, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
+        """A row of Table 2: a head that is best on `picked_on` in its direction, scored on mentions of one kind."""
+        row, name = TYPE_ROWS.index(kind), f"head {choice.head.label()}"
+        right = self._typed()[choice.direction, row, choice.head.layer, choice.head.head].sum()
+        heldout = self.heldout(picked_on, choice.direction)[row]
+        direction = DIRECTIONS[choice.direction]
+        if choice.direction:
+            name += f", {direction}"
+        return _row(name, kind, right, self.n()[row], heldout, direction)
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -135,6 +152,14 @@ class CoreferenceHeads(Result):
             "n": to_lists(self.n()),
             "single_candidate": self.single,
         }
+
+    def summary(self) -> dict[str, Any]:
+        """The head that is best on all mentions by the paper's measure; what is absent is None."""
+        best = self.best()
+        row = self.head_row(best)
+        numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
+        absent = {name: None for name, number in numbers.items() if np.isnan(number)}
+        return {"best": {"head": best.head.label(), "direction": row["direction"]} | numbers | absent}
 
     def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
         """(bin,) right guesses and items of a head, or of a system by name."""
@@ -169,10 +194,11 @@ class CoreferenceHeads(Result):
             typed[1] = np.nan
         return typed
 
-    def _best_of(self, right: np.ndarray) -> Choice:
-        """The largest of (direction, layer, head)."""
-        direction, layer, head = np.unravel_index(int(np.nanargmax(right)), right.shape)
-        return Choice(int(direction), Head(int(layer), int(head)))
+
+def _most(right: np.ndarray) -> Head:
+    """The head with the largest of (layer, head), the first of equals."""
+    layer, head = np.unravel_index(int(right.argmax()), right.shape)
+    return Head(int(layer), int(head))
 
 
 def _row(system: str, kind: str, right: float, total: int, heldout: float, direction: str = "") -> dict[str, Any]:

@@ -30,6 +30,10 @@ class Result(ABC):
     def to_frame(self) -> pd.DataFrame:
         """A tidy table, one row for each thing counted."""
 
+    def summary(self) -> dict[str, Any]:
+        """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""
+        return {}
+
     def to_bytes(self) -> bytes:
         """safetensors, with everything that is no array as JSON in its header."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}

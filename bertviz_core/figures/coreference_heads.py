@@ -27,11 +27,8 @@ LINES = (
 )
 
 
-def paper_figure(
-    result: CoreferenceHeads, chosen: Head | None = None, base: int = 1, direction: int | None = None
-) -> go.Figure:
-    """A map of heads for all mentions and for each type: accuracy, in the direction in which the best head is read."""
-    direction = result.best().direction if direction is None else direction
+def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
+    """A map of heads for all mentions and for each type: accuracy in one direction, by default the paper's."""
     accuracy, n = result.accuracy()[direction], result.n()
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
@@ -48,6 +45,8 @@ def paper_figure(
         figure.update_yaxes(
             axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
         )
+    said = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
+    figure.add_annotation(said | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
     height = int(2 * heads * square_size(layers) * 0.72) + 190
     return figure.update_layout(
         height=height, showlegend=False, dragmode=False, margin={"l": 50, "r": 10, "t": 30, "b": 80},
@@ -73,8 +72,15 @@ def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int
 
 
 def _name(one: Choice | str, base: int) -> str:
-    """A system's name may be a file's: it must not be read as markup."""
-    return escape(one) if isinstance(one, str) else f"head {one.head.label(base)}"
+    """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
+    if isinstance(one, str):
+        return escape(one)
+    return f"head {one.head.label(base)}" + (f", {arrow(DIRECTIONS[one.direction])}" if one.direction else "")
+
+
+def arrow(direction: str) -> str:
+    """One of DIRECTIONS as people read it."""
+    return direction.replace("->", " → ")
 
 
 def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:

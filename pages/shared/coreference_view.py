@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.coreference_choices import DIRECTIONS
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_predictions import score
 from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
@@ -15,6 +16,7 @@ from bertviz_core.analyses.proportions import wilson
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.requests import Request
 from bertviz_core.errors import BertvizError
+from bertviz_core.figures.coreference_heads import arrow
 from bertviz_core.figures.style import percent
 from pages.shared import boxes, services
 from pages.shared.selection import Selection
@@ -23,19 +25,32 @@ PAPER_HEAD = "head 5-4"
 AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
 
 
+def choose_direction(result: CoreferenceHeads) -> int:
+    """Which of DIRECTIONS the chosen head is read in, kept in the address; the paper's by default."""
+    direction = st.segmented_control(
+        "Direction of attention",
+        result.directions,
+        default=DIRECTIONS[0],
+        required=True,
+        key="direction",
+        bind="query-params",
+        help="The paper's measure is mention → antecedent: its numbers stand beside that direction alone.",
+    )
+    return DIRECTIONS.index(direction)
+
+
 def claim(result: CoreferenceHeads, selection: Selection) -> None:
-    """What this run shows, in a sentence with its numbers; and the way to the head it names."""
+    """What this run shows by the paper's measure, in a sentence with its numbers; and the way to the head it names."""
     best, n, origin = result.best(), int(result.n()[0]), result.provenance
-    row = next(row for row in result.rows() if row["system"] == f"head {best.head.label()}" and row["type"] == "all")
-    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
+    row = result.head_row(best)
     rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
     st.markdown(
         f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} "
         "of the mentions** "
-        f"{AMONG[result.candidates]} (n = {n:,}, "
-        f"{percent(row['low'], n)}–{percent(row['high'], n)}{held}); "
+        f"{AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); "
         f"the rules find {percent(rules, n)}. {result.single:,} mentions have only one word to choose from. "
-        f":gray[Read as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
+        f":gray[Attention from a mention to its antecedent. Read as {boxes.plain(origin['format'])}; head words by the "
+        f"{origin['head_words']}.]"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
@@ -43,38 +58,66 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
             "few mentions (as WinoBias does). Choose the candidates “words”.",
             icon=":material/info:",
         )
-    if best.head != selection.head:
-        label = best.head.label()
+    _offer(best, selection)
+
+
+def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) -> None:
+    """The same of the direction that is shown, where it is not the paper's."""
+    if direction:
+        best, n = result.best(direction=direction), int(result.n()[0])
+        row = result.head_row(best)
+        st.markdown(
+            f"From here on the page shows **{arrow(DIRECTIONS[direction])}**, which the paper does not measure: which "
+            f"candidate attends most to the mention. Its best head is {best.head.label(selection.base)}, with "
+            f"{percent(row['accuracy'], n)} ({_checked(row, n)})."
+        )
+        _offer(best, selection)
+
+
+def _checked(row: dict[str, Any], n: int) -> str:
+    """The interval, and the held-out accuracy where there is one."""
+    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
+    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{held}"
+
+
+def _offer(choice: Choice, selection: Selection) -> None:
+    """The way to a head in its direction."""
+    if choice.head != selection.head:
+        chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
         st.button(
-            f"Look at head {best.head.label(selection.base)}",
+            f"Look at head {choice.head.label(selection.base)}",
             icon=":material/visibility:",
-            on_click=lambda: st.session_state.update(head=label),
+            on_click=lambda: st.session_state.update(chosen),
+            key=f"look-{choice.direction}",
         )
 
 
 def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
-    """(label, this run, paper) for the best head and the baselines."""
-    best = result.best()
-    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
-    n = int(result.n()[0])
+    """(label, this run, paper) for the best head by the paper's measure, and for the paper's baselines."""
+    best, n = result.best(), int(result.n()[0])
+    accuracy = result.head_row(best)["accuracy"]
     entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
-    for name, share in zip(result.systems[:3], result.systems_accuracy()[:, 0], strict=False):
-        entries.append((name.capitalize(), percent(share, n), f"paper: {paper.TABLE_2[name][0]}%"))
+    for name, share in zip(result.systems, result.systems_accuracy()[:, 0], strict=True):
+        if name in paper.TABLE_2:
+            entries.append((name.capitalize(), percent(share, n), f"paper: {paper.TABLE_2[name][0]}%"))
     return entries
 
 
 def table_2(result: CoreferenceHeads, base: int) -> None:
     """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
-    best = result.best()
-    accuracy = result.accuracy()
+    best, accuracy = result.best(), result.accuracy()
+    systems = zip(result.systems, result.systems_accuracy(), strict=True)
+    rows = [_table_row(name, shares, result.n(), name) for name, shares in systems]
     label = f"best head, {best.head.label(base)}"
-    rows = [_table_row(label, accuracy[best.direction, :, best.head.layer, best.head.head], result.n(), PAPER_HEAD)]
-    for name, shares in zip(result.systems, result.systems_accuracy(), strict=True):
-        rows.insert(-1, _table_row(name, shares, result.n(), name))
+    rows.append(_table_row(label, _of(accuracy, best), result.n(), PAPER_HEAD))
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
-    each = [_at(accuracy, one, row) for row, one in enumerate(apart)]
+    each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
     rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
-    st.markdown("**Table 2**: percent right; in brackets the paper's, on CoNLL-2012")
+    for place in range(1, len(result.directions)):
+        other = result.best(direction=place)
+        label = f"{arrow(DIRECTIONS[place])}: best head, {other.head.label(base)}"
+        rows.append(_table_row(label, _of(accuracy, other), result.n(), ""))
+    st.markdown("**Table 2**: percent right, mention → antecedent; in brackets the paper's, on CoNLL-2012")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in brackets")
     named = [one.head.label(base) if one else "none" for one in apart]
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
@@ -88,8 +131,9 @@ def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, theirs: str) -
     return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
-def _at(accuracy: np.ndarray, choice: Choice | None, row: int) -> float:
-    return np.nan if choice is None else float(accuracy[choice.direction, row, choice.head.layer, choice.head.head])
+def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
+    """(type,) accuracy of one head read in one direction."""
+    return np.asarray(accuracy[choice.direction, :, choice.head.layer, choice.head.head])
 
 
 def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
@@ -108,7 +152,7 @@ def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> N
                     "rank": f"{rank} of {values.size}",
                 }
             )
-    st.markdown(f"**Head {selection.label}**")
+    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertviz_core.analyses.coreference_baselines import BASELINES
-from bertviz_core.analyses.coreference_choices import CANDIDATES
+from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.coreference_groups import BIN_NAMES, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads import CoreferenceHeads, Selections, finish
 from bertviz_core.analyses.coreference_predictions import score_windows
@@ -30,21 +30,22 @@ from tests import reference_coreference as oracle
 from tests.bracketed import conll
 from tests.models.test_windows import plain
 
-# By hand: right guesses of nearest, head match and rule-based, and items.
+# By hand: right guesses of nearest, head match (without and with the nearest in its stead) and rule-based, and items.
 TEN = [
     # She: John is nearest, and nothing says his gender. He: "She" disagrees, John does not. her: "He" disagrees.
-    ("[1 Mary ] saw [2 John ] . / [1 She ] waved . / [2 He ] smiled at [1 her ] .", (0, 0, 2), 3),
-    ("[1 The cat ] slept . / [2 A dog ] barked . / [1 The cat ] woke .", (0, 1, 1), 1),
-    ("[1 Anna ] sang . / [1 She ] smiled .", (1, 1, 1), 1),
-    ("[1 Two boys ] ran . / [2 A man ] watched . / [1 They ] laughed .", (0, 0, 1), 1),
-    ("[1 The king ] met [2 the queen ] . / [1 He ] bowed . / [2 She ] smiled .", (0, 0, 2), 2),
-    ("[1 I ] saw [2 Tom ] . / [1 I ] waved .", (0, 1, 1), 1),
+    ("[1 Mary ] saw [2 John ] . / [1 She ] waved . / [2 He ] smiled at [1 her ] .", (0, 0, 0, 2), 3),
+    ("[1 The cat ] slept . / [2 A dog ] barked . / [1 The cat ] woke .", (0, 1, 1, 1), 1),
+    # No mention before has the head "She": head match guesses none, which is wrong.
+    ("[1 Anna ] sang . / [1 She ] smiled .", (1, 0, 1, 1), 1),
+    ("[1 Two boys ] ran . / [2 A man ] watched . / [1 They ] laughed .", (0, 0, 0, 1), 1),
+    ("[1 The king ] met [2 the queen ] . / [1 He ] bowed . / [2 She ] smiled .", (0, 0, 0, 2), 2),
+    ("[1 I ] saw [2 Tom ] . / [1 I ] waved .", (0, 1, 1, 1), 1),
     # The nearest house is the new one; only the whole string tells them apart.
-    ("[1 The old house ] burned . / [2 The new house ] stood . / [1 The old house ] fell .", (0, 0, 1), 1),
+    ("[1 The old house ] burned . / [2 The new house ] stood . / [1 The old house ] fell .", (0, 0, 0, 1), 1),
     # It: Anna's gender is not known from her name, so she agrees, and she is nearest.
-    ("[1 The house of [2 Anna ] ] burned . / [1 It ] fell .", (0, 0, 0), 1),
-    ("[1 We ] left . / [2 The girls ] stayed . / [1 We ] sang and [2 they ] listened .", (0, 1, 2), 2),
-    ("[1 Mr. Brown ] met [2 Mrs. Brown ] . / [1 He ] left .", (0, 0, 1), 1),
+    ("[1 The house of [2 Anna ] ] burned . / [1 It ] fell .", (0, 0, 0, 0), 1),
+    ("[1 We ] left . / [2 The girls ] stayed . / [1 We ] sang and [2 they ] listened .", (0, 1, 1, 2), 2),
+    ("[1 Mr. Brown ] met [2 Mrs. Brown ] . / [1 He ] left .", (0, 0, 0, 1), 1),
 ]
 SAMPLE = FOLDER / "coreference.conllu"
 
@@ -96,6 +97,22 @@ def planted(window) -> np.ndarray:
     return maps
 
 
+def backwards(window) -> np.ndarray:
+    """Head 1 points from each first antecedent to its mention; head 2 from the mention to its antecedent for "he", and
+    for others to another."""
+    maps = uniform(window)
+    owners = window.words.tolist()
+    for item in window.items:
+        mention = owners.index(window.heads[item.mention] - window.span[0])
+        antecedent = owners.index(window.heads[item.antecedents[0]] - window.span[0])
+        wrong = next(c for c in item.candidates if c not in item.antecedents)
+        other = owners.index(window.heads[wrong] - window.span[0])
+        is_he = window.document.words[window.heads[item.mention]] == "he"
+        maps[0, 0, antecedent, mention] += 0.9
+        maps[0, 1, mention, antecedent if is_he else other] += 0.9
+    return maps
+
+
 def test_a_planted_head_is_right_about_everything(tokens):
     result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     assert result.best() == Choice(0, Head(0, 1))
@@ -112,6 +129,33 @@ def test_a_planted_head_is_right_about_everything(tokens):
     guess = result.documents[document]["mentions"][result.guess[0, 0, 1, 0]]
     assert guess[2] == result.documents[document]["mentions"][mention][2]  # the same chain
     assert result.weight[0, 0, 1, 0] > 0.8 and result.guess.shape == (2, 1, 2, len(result.items))
+
+
+def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
+    """Head 1 is always right, but in the direction that the paper does not measure: head 2 is Table 2's."""
+    # All equal, head 1's row guesses the first candidate: "one" for "he" and for "him", where "a man" is right.
+    text = "[2 one ] saw [1 a man ] . / [1 he ] sat by [1 him ] ."
+    result = analyse(windows(tokens, *[text] * 4), backwards)
+    assert result.accuracy()[0, 0].tolist() == [[0, 0.5]] and result.accuracy()[1, 0, 0, 0] == 1
+    assert result.best() == Choice(0, Head(0, 1)) and result.best(direction=1) == Choice(1, Head(0, 0))
+    frame = result.to_frame().set_index(["system", "type"])
+    assert frame.index.is_unique
+    ours, other = (frame.loc[(name, "all")] for name in ("head 1-2", "head 1-1, antecedent->mention"))
+    assert (ours["direction"], other["direction"]) == DIRECTIONS
+    assert ours["accuracy"] == ours["heldout_accuracy"] == result.accuracy()[0, 0, 0, 1]
+    assert other["accuracy"] == other["heldout_accuracy"] == 1.0
+    assert list(frame.index.get_level_values("system"))[-1] == other.name[0]
+    best = result.summary()["best"]
+    assert best == {
+        "head": "1-2",
+        "direction": "mention->antecedent",
+        **{name: ours[name] for name in ("accuracy", "low", "high", "heldout_accuracy")},
+    }
+
+
+def test_a_held_out_accuracy_that_is_absent_is_none_in_the_summary(tokens):
+    best = analyse(windows(tokens, "[1 he ] so [1 he ]"), uniform).summary()["best"]
+    assert best["heldout_accuracy"] is None and best["accuracy"] == 1.0
 
 
 def test_every_window_gives_its_own_guesses(tokens):
@@ -195,9 +239,9 @@ def test_baselines_by_hand(tokens, text, right, items):
 
 
 def test_baselines_over_ten_documents(tokens):
-    """1, 4 and 12 of 14 by the sums of the columns above."""
+    """1, 3, 4 and 12 of 14 by the sums of the columns above."""
     result = analyse(windows(tokens, *(text for text, _, _ in TEN)), uniform)
-    np.testing.assert_allclose(result.systems_accuracy()[:, 0], np.array([1, 4, 12]) / 14)
+    np.testing.assert_allclose(result.systems_accuracy()[:, 0], np.array([1, 3, 4, 12]) / 14)
 
 
 @pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
@@ -227,6 +271,11 @@ def test_the_model_equals_the_oracle(demo, settings):
         by_type(np.moveaxis(ours.right, 2, -1)), -2, 2
     )  # (direction, candidates, type, layer, head, fold)
     assert sum(n for key, n in counts.items() if key[0] == "n") == ours.n()[0] > 30
+    assert ours.summary()["best"] == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
+    written_out = oracle.baselines(list(documents.values()), budget, given.settings.paper)
+    for row, name in enumerate(ours.systems):
+        if name in written_out:
+            assert dict(zip(TYPES, by_type(ours.system_right)[row, 1:].sum(-1), strict=True)) == written_out[name], name
     for key, right in counts.items():
         if key[0] == "n":
             assert by_type(ours.total)[TYPE_ROWS.index(key[1]), key[2]] == right
@@ -268,7 +317,8 @@ def test_a_causal_model_cannot_look_ahead(tokens):
     result = analyse(windows(tokens, "[1 he ] so [1 he ]"), uniform)
     result.provenance["model"]["causal"] = True
     assert np.isnan(result.accuracy()[1]).all() and not np.isnan(result.accuracy()[0, 0]).any()
-    assert result.best().direction == 0
+    assert result.best().direction == 0 and result.directions == DIRECTIONS[:1]
+    assert set(result.to_frame()["direction"]) == {"", DIRECTIONS[0]}
 
 
 def test_candidates_are_a_choice_of_counts_that_are_there(tokens):

@@ -267,3 +267,11 @@ def test_cancel_ends_everything(store, request_for):
     with pytest.raises(Cancelled):
         compute_all([request_for("entropy")], store, progress=progress)
     assert find(store, request_for("entropy")) is None
+
+
+def test_results_that_changed_their_meaning_have_new_keys_and_others_keep_theirs(request_for, monkeypatch):
+    asked = {name: request_for(analysis=name) for name in ("coreference_heads", "entropy")}
+    now = {name: request.key() for name, request in asked.items()}
+    monkeypatch.setattr("bertviz_core.engine.requests.FORMATS", {})
+    assert asked["coreference_heads"].key() != now["coreference_heads"]
+    assert asked["entropy"].key() == now["entropy"]

@@ -30,8 +30,8 @@ def result(tmp_path_factory) -> CoreferenceHeads:
 
 def test_a_map_for_each_type(result):
     figure = paper_figure(result, chosen=Head(5, 3))
-    direction = result.best().direction
-    for trace, values in zip(figure.data, result.accuracy()[direction], strict=True):
+    assert figure.layout.annotations[-1].text == "Attention: mention → antecedent"
+    for trace, values in zip(figure.data, result.accuracy()[0], strict=True):
         np.testing.assert_allclose(trace.marker.color, values.reshape(-1))
     assert [a.text for a in figure.layout.annotations][:2] == [
         f"{kind}, n = {n:,}" for kind, n in zip(("all", "pronoun"), result.n(), strict=False)
@@ -49,6 +49,11 @@ def test_distance_and_gender_show_shares_with_their_counts(result):
         np.testing.assert_array_equal(trace.customdata[:, 0], total)
         assert [line.name for line in figure.data] == ["head 6-4", "nearest"]
         assert (np.array(trace.error_y.array) >= 0).all() and (np.array(trace.error_y.arrayminus) >= 0).all()
+
+
+def test_a_head_read_in_the_other_direction_is_named_so(result):
+    figure = by_distance(result, [Choice(1, Head(5, 3)), "nearest"])
+    assert figure.data[0].name == "head 6-4, antecedent → mention"
 
 
 def test_a_systems_name_is_no_markup(result):
