@@ -166,13 +166,15 @@ def titles(result: Probes) -> list[str]:
     return [title(probe, result) for probe in result.probes]
 
 
-def papers_scores(result: Probes) -> tuple[list[int | None], list[int | None]]:
+def papers_scores(result: Probes) -> tuple[list[float | None], list[float | None]]:
     """The paper's score beside each row, percent: without punctuation, and with it. Of two rows of a probe the paper's
-    is the one as released."""
-    names = [None if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
-    tables = (paper.TABLE_3, paper.TABLE_3_WITH_PUNCTUATION)
-    without, including = ([table.get(name or "") for name in names] for table in tables)
-    return without, including
+    is the one as released; the best offset has Table 1's where it is the same offset."""
+    names = ["" if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
+    _, _, score, offset = paper.TABLE_1["all"]
+    over_all_words = paper.TABLE_3_WITH_PUNCTUATION | (
+        {"best-offset": score} if result.about["best_offset"] == offset else {}
+    )
+    return [paper.TABLE_3.get(name) for name in names], [over_all_words.get(name) for name in names]
 
 
 def _arcs(sentence: dict[str, Any]) -> list[tuple[int, str]]:

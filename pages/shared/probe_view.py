@@ -113,7 +113,8 @@ def table(result: Probes) -> None:
     st.dataframe(
         shown, hide_index=True, column_config=formats, placeholder="", height="content", alt="A row for each probe"
     )
-    said = "UAS leaves punctuation out, as the paper does but for right-branching: its 26 is over all words."
+    said = "UAS leaves punctuation out, as the paper does but for right-branching: its 26 is over all words "
+    said += "(Table 1 has it as 26.3, for offset +1)."
     if any(probe.endswith(AS_RELEASED) for probe in result.probes):
         said += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
         said += "aligned: with its own."
