@@ -63,16 +63,17 @@ def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
 def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tmp_path):
     names, tables = "distances-and-words,attention-only", []
     for flag in ((), ("--misaligned-root",)):
-        out = tmp_path / f"{len(flag)}.json"
+        out, csv = tmp_path / f"{len(flag)}.json", tmp_path / f"{len(flag)}.csv"
         done = run(
             *(str(files["train"]), "--dev", str(files["dev"]), "--mode", "paper", "--probes", names, *flag),
-            *("--store", str(tmp_path / "store"), "--quiet", "--out", str(out)),
+            *("--store", str(tmp_path / "store"), "--quiet", "--out", str(out), "--out", str(csv)),
         )
         assert done.returncode == 0, done.stderr
         tables.append(json.loads(out.read_text())["table"])
     assert [row["probe"] for row in tables[0]] == [
         *("distances-and-words", "distances-and-words-as-released", "attention-only")
     ]
+    assert csv.read_text().count(f'"{names}"') == 3  # what was asked for, in every row
     assert tables[0] == tables[1]  # seconds too: the second is what the first stored
 
 
