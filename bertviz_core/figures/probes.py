@@ -70,7 +70,7 @@ def paper_figure(result: Probes) -> go.Figure:
         customdata=[", with punctuation" if score else "" for score in including],
         hovertemplate="%{y}: %{x} in the paper%{customdata}<extra></extra>",
     )
-    figure.update_xaxes(title="UAS, of the structural probe UUAS, percent", range=[-2, 102])
+    figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
     return figure.update_layout(
         height=130 + 34 * len(names), legend=_above(), margin={"l": 10, "r": 10, "t": 40, "b": 45}, dragmode=False
@@ -119,10 +119,11 @@ def distance_figure(result: Probes) -> go.Figure:
             visible="legendonly" if probe in ("right-branching", "best-offset") else True,
             hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
         )
+    entries = 20 + 18 * len(result.probes)  # pixels
     figure.update_xaxes(title="the governor stands so many words to the right", type="category")
     figure.update_yaxes(title="found, percent", range=[-3, 103])
     return figure.update_layout(
-        height=400, legend=_above(0.49), margin={"l": 55, "r": 10, "t": 100, "b": 45}, dragmode=False
+        height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
     )
 
 

@@ -73,11 +73,11 @@ def headline(result: Probes) -> None:
 
 def numbers(result: Probes) -> list[tuple[str, str, str]]:
     """Metrics with the paper's numbers, and what says how far to trust them."""
-    shown = ("attention-only", "attention-and-words", "attention-and-words" + AS_RELEASED)
     entries = [
-        (title(probe, result), f"{result.of(probe):.1%}", f"paper: {score}%" if score else "the paper's is as released")
+        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{said}paper: {score}%")
         for probe, score in zip(result.probes, papers_scores(result)[0], strict=True)
-        if probe in shown
+        if score and probe.startswith("attention")
+        for said in ["as released; " if probe.endswith(AS_RELEASED) else ""]
     ]
     if control := result.about.get("control"):
         entries.append(
