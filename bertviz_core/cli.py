@@ -92,7 +92,7 @@ def probes(
     decode: Annotated[str, typer.Option(help="greedy, or mst for maximum spanning trees.")] = "greedy",
     rank: Annotated[int, typer.Option(help="Rank of the structural probe.")] = 64,
     misaligned_root: Annotated[
-        bool, typer.Option("--misaligned-root", help="The release's slip: candidate i has word i+1's vector.")
+        bool, typer.Option("--misaligned-root", help="Also as released: candidate i has word i+1's vector.")
     ] = False,
     optimizer: Annotated[str, typer.Option(help="Of attention only: lbfgs or adam.")] = "lbfgs",
     seeds: Annotated[int, typer.Option(help="Networks drawn afresh for the random controls.")] = 3,
@@ -101,6 +101,7 @@ def probes(
     from bertviz_core.analyses.probes import PROBES, Plan
 
     asked = tuple(name.strip() for name in probes.split(",")) if probes else PROBES
+    misaligned_root = misaligned_root and console.mode != "paper"  # which has those rows in any case
     files = {"dev": dev, "vectors": vectors}
     console.analyse(
         "probes",

@@ -39,7 +39,7 @@ def to_csv(result: Result) -> bytes:
     """The tidy table; the last columns say, in every row, what it was computed from."""
     frame = result.to_frame()
     for name, value in origin(result.provenance).items():
-        frame[name] = value
+        frame[name] = ",".join(value) if isinstance(value, list) else value
     return frame.to_csv(index=False).encode()
 
 

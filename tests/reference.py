@@ -135,6 +135,31 @@ def chunks(documents, budget):
     return made
 
 
+def released_chunks(lines, budget):
+    """The runs of lines that the release makes a segment of each, from a file's lines: tokens, [] for an empty line."""
+    made, document = [], []
+    for line in lines:
+        if not line:
+            made += _released_document(document, budget)
+            document = []
+        else:
+            document.append(line)
+    return made  # what no empty line follows is never looked at
+
+
+def _released_document(document, budget):
+    made, chunk, length = [], [], 0
+    for i in range(len(document)):
+        chunk.append(document[i])
+        length += len(document[i])
+        if i == len(document) - 1 or length >= budget:
+            if len(chunk) == 1:
+                break
+            made.append(chunk)
+            chunk, length = [], 0
+    return made
+
+
 def final_lengths(first, second, budget):
     """Every pair of lengths that dropping one token at a time from the longer side can end in."""
     ends, open_pairs = set(), {(first, second)}

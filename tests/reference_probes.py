@@ -45,17 +45,15 @@ def paper_attention_only(maps, cls, sep, w, u, scales):
 def attention_and_words(maps, cls, sep, vectors, big_w, big_u, bias_w, bias_u, scales, misaligned):
     """The release's attention and words: w_k = W_k.(v_i + v_j) + b over the concatenation, built in full for each pair.
 
-    big_w[k] and big_u[k] have twice the vectors' length. v_ROOT is 0. Misaligned: the vectors of the candidates are
-    those of the words with ROOT's at the end, while the maps have ROOT at the front.
+    big_w[k] and big_u[k] have twice the vectors' length. v_ROOT is 0; misaligned, see word_pairs.
     """
     heads, size = len(maps), len(maps[0])
-    nothing = [0.0] * len(vectors[0])
-    candidates = [*vectors, nothing] if misaligned else [nothing, *vectors]
+    pairs = word_pairs(vectors, misaligned)
     scores = []
     for j in range(size):
         row = []
         for i in range(size + 1):
-            pair = [*candidates[i], *vectors[j]]
+            pair = [*pairs[j][i][0], *pairs[j][i][1]]
             total = 0.0
             for k in range(heads):
                 w = sum(a * b for a, b in zip(big_w[k], pair, strict=True)) + bias_w[k]
@@ -71,6 +69,20 @@ def attention_and_words(maps, cls, sep, vectors, big_w, big_u, bias_w, bias_u, s
     return scores
 
 
+def word_pairs(vectors, misaligned):
+    """pairs[j][i] = (the candidate's vector, the dependent's), candidate 0 being ROOT, v_ROOT = 0.
+
+    Misaligned, as the release: the pairs of all words with the dependent, in order, and then one of nothing but zeros,
+    while the maps have ROOT at the front.
+    """
+    nothing = [0.0] * len(vectors[0])
+    table = []
+    for dependent in vectors:
+        words = [(candidate, dependent) for candidate in vectors]
+        table.append([*words, (nothing, nothing)] if misaligned else [(nothing, dependent), *words])
+    return table
+
+
 def distance_features(size):
     """features[j][i] for dependent j and candidate i, 0 being ROOT."""
     table = []
@@ -84,24 +96,48 @@ def distance_features(size):
     return table
 
 
-def distances_and_words(vectors, first, second, third, bias, out):
-    """One hidden layer of tanh units over [v_i, v_j, features]; first, second, third: unit x inputs."""
-    size, nothing = len(vectors), [0.0] * len(vectors[0])
-    features = distance_features(size)
+def distances_and_words(vectors, first, second, third, bias, out, misaligned=False, itself=False):
+    """One hidden layer of tanh units over [v_i, v_j, features]; first, second, third: unit x inputs.
+
+    itself: a word may govern itself, as in the release.
+    """
+    size = len(vectors)
+    features, pairs = distance_features(size), word_pairs(vectors, misaligned)
     scores = []
     for j in range(size):
         row = []
-        for i, v in enumerate([nothing, *vectors]):
+        for i, (v, dependent) in enumerate(pairs[j]):
             total = 0.0
             for unit in range(len(out)):
                 value = bias[unit]
                 value += sum(a * b for a, b in zip(first[unit], v, strict=True))
-                value += sum(a * b for a, b in zip(second[unit], vectors[j], strict=True))
+                value += sum(a * b for a, b in zip(second[unit], dependent, strict=True))
                 value += sum(a * b for a, b in zip(third[unit], features[j][i], strict=True))
                 total += out[unit] * math.tanh(value)
-            row.append(-math.inf if i == j + 1 else total)
+            row.append(-math.inf if i == j + 1 and not itself else total)
         scores.append(row)
     return scores
+
+
+def right_branching(size):
+    """The word to the right; the last word's guess is ROOT."""
+    return [word + 1 if word < size else 0 for word in range(1, size + 1)]
+
+
+def offset(size, o):
+    """Section 6: min(max(p + o, 0), n), so that +1 sends the last word to itself."""
+    return [min(max(p + o, 0), size) for p in range(1, size + 1)]
+
+
+def uas(trees, guesses, punctuation):
+    """trees: (governors, relations) by sentence; with `punctuation` every word counts."""
+    right = total = 0
+    for (governors, relations), guessed in zip(trees, guesses, strict=True):
+        for governor, relation, guess in zip(governors, relations, guessed, strict=True):
+            if punctuation or relation.split(":")[0] != "punct":
+                total += 1
+                right += governor == guess
+    return right / total
 
 
 def cross_entropy(scores, governors):

@@ -26,6 +26,8 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
     assert metrics(app)["Best head"] == f"{table.loc['det', 'accuracy']:.0f}%"
     assert "Read as CoNLL-U; trees seen with function words" in words(app)
     assert "Head 1-2 in sentences with det" in words(app)
+    assert f"offset {table.loc['det', 'offset']:+d} (" in words(app)
+    assert "UAS with punctuation" in words(app) and "the last word to itself" in words(app)
 
 
 def test_choices_compute_nothing_anew() -> None:

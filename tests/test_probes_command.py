@@ -44,9 +44,10 @@ def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
     assert done.returncode == 0, done.stderr
     result = json.loads(out.read_text())
     rows = {row["probe"]: row for row in result["table"]}
-    assert ",".join(rows) == NAMES
+    assert ",".join(rows) == f"{NAMES},attention-and-words-as-released"
     # of "The", "cat", "sat" and "here", "The" and "cat" are governed by the word to their right
     assert rows["right-branching"]["score"] == pytest.approx(2 / 4) and rows["right-branching"]["parameters"] == 0
+    assert rows["right-branching"]["with_punctuation"] == pytest.approx(2 / 5)  # "." is not governed by ROOT
     assert rows["attention-only"]["score"] > rows["right-branching"]["high"]
     about = result["provenance"]
     assert set(about["others"]) == {"dev", "vectors"} and about["others"]["dev"]["name"] == "dev.txt"
@@ -57,6 +58,23 @@ def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
     # "The", "cat" and "." have vectors; "sat" and "here" have none
     assert 0 < result["arrays"]["about"]["vectors"]["unknown_words"] < 1
     assert "Right-branching" in figure.read_text()
+
+
+def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tmp_path):
+    names, tables = "distances-and-words,attention-only", []
+    for flag in ((), ("--misaligned-root",)):
+        out, csv = tmp_path / f"{len(flag)}.json", tmp_path / f"{len(flag)}.csv"
+        done = run(
+            *(str(files["train"]), "--dev", str(files["dev"]), "--mode", "paper", "--probes", names, *flag),
+            *("--store", str(tmp_path / "store"), "--quiet", "--out", str(out), "--out", str(csv)),
+        )
+        assert done.returncode == 0, done.stderr
+        tables.append(json.loads(out.read_text())["table"])
+    assert [row["probe"] for row in tables[0]] == [
+        *("distances-and-words", "distances-and-words-as-released", "attention-only")
+    ]
+    assert csv.read_text().count(f'"{names}"') == 3  # what was asked for, in every row
+    assert tables[0] == tables[1]  # seconds too: the second is what the first stored
 
 
 @pytest.mark.parametrize(

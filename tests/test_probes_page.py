@@ -23,7 +23,19 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
     table = app.dataframe[0].value.set_index("probe")
     assert table.loc["Attention only", "paper"] == 61 and table.loc["Structural", "metric"] == "UUAS"
     assert metrics(app)["Attention only"] == f"{table.loc['Attention only', 'score']:.1f}%"
+    assert table.loc["Right-branching (last word to ROOT)", "paper, with punctuation"] == 26
     assert "Attention alone finds" in words(app) and "as a demonstration" in words(app)
+
+
+def test_mode_paper_shows_both_rows_of_each_probe_with_words_and_the_papers_score_as_released() -> None:
+    app = open_app("probes", mode="paper")
+    assert not app.error and not app.exception
+    table = app.dataframe[0].value.set_index("probe")
+    for name, score in (("Distances and words", 58), ("Random attention and words", 30), ("Attention and words", 77)):
+        assert table.loc[f"{name}, as released", "paper"] == score and not table.loc[f"{name}, aligned", "paper"] > 0
+    assert "misaligned" not in {box.key for box in app.checkbox}
+    released = table.loc["Attention and words, as released", "score"]
+    assert metrics(app)["Attention and words"] == f"{released:.1f}%"
 
 
 def test_a_pair_of_words_is_typed_and_an_unknown_one_is_named() -> None:
@@ -44,6 +56,6 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     app = wait_for_job(app)
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("probe")
-    assert list(table.index) == ["Right-branching", "Attention only"]
+    assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]
     app.segmented_control(key="decode").set_value("mst").run()
     assert any(button.label.startswith("Analyse") for button in app.button)

@@ -122,6 +122,7 @@ def test_the_step_of_the_probes_reads_their_scores() -> None:
     assert "40.0%" in told.answer
     assert "10 points" in told.answer
     assert "61 UAS" in told.differs
+    assert "26%, punctuation included" in step.claim
 
 
 def probes() -> SimpleNamespace:

@@ -27,6 +27,12 @@ OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of the
 EXAMPLES = 500  # the guesses of so many sentences are kept, for people to look at
 
 
+def offset_name(offset: int) -> str:
+    """As "offset +1 (last word to itself)": with what the offset does where there is no such word."""
+    edge = "last word to itself" if offset > 0 else "first word to ROOT" if offset else "every word to itself"
+    return f"offset {offset:+d} ({edge})"
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """What the guesses are scored against, and how.

@@ -31,6 +31,7 @@ PROBES = (
     "attention-and-words",
     "structural",
 )
+AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
 DECODES = ("greedy", "mst")
 OPTIMIZERS = ("lbfgs", "adam")
 EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
@@ -41,6 +42,7 @@ class Plan:
     """The analysis's own options.
 
     epochs: of Adam, at most; None for 5 (structural 20; mode "as in the paper" 1).   rank: of the structural map.
+    misaligned_root: each probe with words has a second row, as released; mode "as in the paper" always has it.
     optimizer: of attention only.   seeds: networks drawn afresh for the random controls.
     """
 
@@ -51,6 +53,11 @@ class Plan:
     misaligned_root: bool = False
     optimizer: str = "lbfgs"
     seeds: int = 3
+
+    def rows(self, paper: bool) -> list[str]:
+        """The names of the result's rows, those as released after their aligned ones."""
+        endings = ("", AS_RELEASED) if paper or self.misaligned_root else ("",)
+        return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
 
     def options(self) -> dict[str, Any]:
         """What differs from the defaults, for a request; raises SettingsError for what cannot be."""
@@ -82,7 +89,8 @@ class Probes(Result):
     """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
 
     metrics: "UAS" (punctuation left out) or "UUAS".   score, low, high: (probe,) fractions, 95% bootstrap interval over
-    sentences.   parameters, seconds: (probe,) of one training.
+    sentences.   with_punctuation: (probe,) UAS over all words, NaN for UUAS.   parameters, seconds: (probe,) of one
+    training.
     relations: names by falling number of words; relation_n, relation_right: (probe, relation) words and right ones.
     distances: (distance,) governor - word, cut at both ends, 0 for ROOT; distance_n, distance_right likewise.
     attention: (2, layer, head) attention only's weights, governor -> dependent first.   root: (4, layer, head), those
@@ -101,6 +109,7 @@ class Probes(Result):
     score: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    with_punctuation: np.ndarray
     parameters: np.ndarray
     seconds: np.ndarray
     relations: list[str]
@@ -154,7 +163,7 @@ class Probes(Result):
         """A row for each probe."""
         import pandas as pd
 
-        names = ("score", "low", "high", "parameters", "seconds")
+        names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
         columns = {name: getattr(self, name) for name in names}
         return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)
 
@@ -198,6 +207,7 @@ def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Pro
         score=np.array([outcome.score for outcome in outcomes]),
         low=intervals[:, 0],
         high=intervals[:, 1],
+        with_punctuation=np.array([outcome.with_punctuation for outcome in outcomes]),
         parameters=np.array([outcome.parameters for outcome in outcomes]),
         seconds=np.array([outcome.seconds for outcome in outcomes]),
         relations=relations[order].tolist(),

@@ -40,3 +40,11 @@ class TextCorpus:
                 where=self.source.name,
                 hint="Write one paragraph a line, a blank line between documents.",
             )
+
+    def unended(self) -> int | None:
+        """The number of the last document where no blank line follows it, else None; reads the source once."""
+        document, blank = -1, True
+        for _, text in self.source.lines():
+            document += blank and bool(text.strip())
+            blank = not text.strip()
+        return None if blank else document

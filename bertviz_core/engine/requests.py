@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
 
 DEFAULT_EXECUTION = Execution()
-FORMAT = 1  # raise it when a stored result would mean something else
-FORMATS = {"coreference_heads": 2}  # of the analyses of which alone that is true
+FORMAT = 2  # raise it when a stored result would mean something else
 CITATION = (
     "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "
     "BlackboxNLP 2019, arXiv:1906.04341."
@@ -47,7 +46,7 @@ class Request:
     def key(self) -> str:
         """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
         parts = {
-            "format": FORMATS.get(self.analysis, FORMAT),
+            "format": FORMAT,
             "analysis": self.analysis,
             "model": self.checkpoint.fingerprint(),
             "corpus": self.source.digest,

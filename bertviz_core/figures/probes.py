@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.probes import Probes
+from bertviz_core.analyses.guesses import offset_name
+from bertviz_core.analyses.probes import AS_RELEASED, Probes
 from bertviz_core.figures.arcs import Arc, sentence_svg
 from bertviz_core.figures.style import head_map
 from bertviz_core.figures.writing import isolated
@@ -26,14 +27,16 @@ STYLES = {
     "attention-and-words": ("#e03131", "diamond"),
     "structural": ("#2b9348", "star"),
 }
+STYLES |= {name + AS_RELEASED: (colour, "x") for name, (colour, _) in STYLES.items() if "words" in name}
 DIVERGING = [[0.0, "#e8890c"], [0.5, "rgba(140, 140, 140, 0.08)"], [1.0, "#4c6ef5"]]
 
 
 def paper_figure(result: Probes) -> go.Figure:
-    """A line for each probe: its score with the 95% interval, and the paper's."""
-    percent = 100 * result.to_frame()[["score", "low", "high"]]
-    names = [title(probe) for probe in result.probes]
-    theirs = [paper.TABLE_3.get(probe) for probe in result.probes]
+    """A line for each probe: its score with the 95% interval, that with punctuation, and the paper's."""
+    percent = 100 * result.to_frame()[["score", "low", "high", "with_punctuation"]]
+    names = titles(result)
+    without, including = papers_scores(result)
+    theirs = [a or b for a, b in zip(without, including, strict=True)]
     figure = go.Figure()
     figure.add_scatter(
         x=percent["score"],
@@ -51,14 +54,23 @@ def paper_figure(result: Probes) -> go.Figure:
         hovertemplate="%{y}: %{customdata[0]} %{x:.1f} (%{customdata[1]} to %{customdata[2]})<extra></extra>",
     )
     figure.add_scatter(
+        x=percent["with_punctuation"],
+        y=names,
+        mode="markers",
+        name="with punctuation",
+        marker={"color": COLOUR, "size": 9, "symbol": "circle-open"},
+        hovertemplate="%{y}: UAS with punctuation %{x:.1f}<extra></extra>",
+    )
+    figure.add_scatter(
         x=theirs,
         y=names,
         mode="markers",
         name="paper (BERT-base, WSJ)",
         marker={"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}},
-        hovertemplate="%{y}: %{x} in the paper<extra></extra>",
+        customdata=[", with punctuation" if score else "" for score in including],
+        hovertemplate="%{y}: %{x} in the paper%{customdata}<extra></extra>",
     )
-    figure.update_xaxes(title="UAS, of the structural probe UUAS, percent", range=[-2, 102])
+    figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
     return figure.update_layout(
         height=130 + 34 * len(names), legend=_above(), margin={"l": 10, "r": 10, "t": 40, "b": 45}, dragmode=False
@@ -77,12 +89,12 @@ def curves_figure(result: Probes) -> go.Figure:
                     x=curve["seconds"],
                     y=curve[key],
                     mode="lines+markers",
-                    name=title(probe),
+                    name=title(probe, result),
                     legendgroup=probe,
                     showlegend=key == "train_loss",
                     line={"color": colour, "dash": dash, "width": 2},
                     marker={"symbol": STYLES[probe][1], "size": 6},
-                    hovertemplate=f"{title(probe)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
+                    hovertemplate=f"{title(probe, result)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
                 )
     figure.update_xaxes(title="seconds of training", rangemode="tozero")
     figure.update_yaxes(title="loss, nats a word", rangemode="tozero")
@@ -94,23 +106,24 @@ def distance_figure(result: Probes) -> go.Figure:
     figure = go.Figure()
     far = int(np.abs(result.distances).max(initial=1))
     ticks = ["ROOT" if d == 0 else f"{d:+d}" + (" …" if abs(d) == far else "") for d in result.distances.tolist()]
-    for place, probe in enumerate(result.probes):
+    for place, (probe, name) in enumerate(zip(result.probes, titles(result), strict=True)):
         n, right = result.distance_n[place], result.distance_right[place]
         figure.add_scatter(
             x=ticks,
             y=100 * right / np.where(n > 0, n, np.nan),
             mode="lines+markers",
-            name=title(probe),
+            name=name,
             line={"color": STYLES[probe][0], "width": 1.5},
             marker={"symbol": STYLES[probe][1], "size": 8},
             customdata=n,
             visible="legendonly" if probe in ("right-branching", "best-offset") else True,
-            hovertemplate=f"{title(probe)}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
+            hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
         )
+    entries = 20 + 18 * len(result.probes)  # pixels
     figure.update_xaxes(title="the governor stands so many words to the right", type="category")
     figure.update_yaxes(title="found, percent", range=[-3, 103])
     return figure.update_layout(
-        height=400, legend=_above(0.49), margin={"l": 55, "r": 10, "t": 100, "b": 45}, dragmode=False
+        height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
     )
 
 
@@ -137,9 +150,32 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     return said, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
 
 
-def title(probe: str) -> str:
-    """A probe's name as Table 3 writes it."""
-    return (probe if probe == "right-branching" else probe.replace("-", " ")).capitalize()
+def title(probe: str, result: Probes | None = None) -> str:
+    """A probe's name as Table 3 writes it; of a row of a result, what tells it from the others."""
+    if probe == "right-branching":
+        return "Right-branching (last word to ROOT)"
+    if probe == "best-offset" and result:
+        return f"Best {offset_name(result.about['best_offset'])}"
+    name = probe.removesuffix(AS_RELEASED).replace("-", " ").capitalize()
+    if probe.endswith(AS_RELEASED):
+        return f"{name}, as released"
+    return f"{name}, aligned" if result and probe + AS_RELEASED in result.probes else name
+
+
+def titles(result: Probes) -> list[str]:
+    """The names of all rows."""
+    return [title(probe, result) for probe in result.probes]
+
+
+def papers_scores(result: Probes) -> tuple[list[float | None], list[float | None]]:
+    """The paper's score beside each row, percent: without punctuation, and with it. Of two rows of a probe the paper's
+    is the one as released; the best offset has Table 1's where it is the same offset."""
+    names = ["" if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
+    _, _, score, offset = paper.TABLE_1["all"]
+    over_all_words = paper.TABLE_3_WITH_PUNCTUATION | (
+        {"best-offset": score} if result.about["best_offset"] == offset else {}
+    )
+    return [paper.TABLE_3.get(name) for name in names], [over_all_words.get(name) for name in names]
 
 
 def _arcs(sentence: dict[str, Any]) -> list[tuple[int, str]]:

@@ -3,8 +3,11 @@
 From raw text, as BERT's pre-training did: lines accumulate until there are at least two and the token budget is
 reached, or the document ends; a seeded random cut between lines makes A and B; while the pair is too long, a token
 is dropped from the longer side, at its front or back with equal chance. A last chunk of one line becomes
-`[CLS] A [SEP]`, cut to fit; mode "as in the paper" leaves it out, as the release does. Token types are 0 for
-`[CLS] A [SEP]` and 1 for `B [SEP]`; mode "as in the paper" feeds zeros, as the release does.
+`[CLS] A [SEP]`, cut to fit. Token types are 0 for `[CLS] A [SEP]` and 1 for `B [SEP]`.
+
+Mode "as in the paper" follows the release: a chunk ends as soon as the budget is reached; a chunk of one line is left
+out, and so is the rest of its document; the last document is left out where no blank line follows it; a `text` record
+that is too long is left out, not cut; token types are 0.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, ClassVar
 
@@ -28,6 +32,9 @@ from bertviz_core.settings import Settings
 
 Line = tuple[int, list[int]]  # line number, ids
 UNKNOWN = "a token the vocabulary lacks (read as unknown)"
+ONE_LINE = "a chunk of one line (the release drops it)"
+REST = "a line after a chunk of one line (the release drops the rest of the document)"
+UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
 
 
 @dataclass
@@ -59,23 +66,38 @@ class Segments:
         return {"documents": self.documents}
 
     def _from_text(self, paragraphs: Iterator[Paragraph]) -> Iterator[Encoded]:
-        number = 0
-        for document, chunk in self._chunks(paragraphs):
+        chunks = self._chunks(paragraphs)
+        for number, (document, chunk) in enumerate(self._released(chunks) if self.settings.paper else chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            where = f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
-            if len(chunk) == 1 and self.settings.paper:
-                self.left_out.add("a last chunk of one line (the release drops it)", where)
+            yield self._segment(number, _where(chunk), chunk, rng)
+
+    def _released(self, chunks: Iterator[tuple[int, list[Line]]]) -> Iterator[tuple[int, list[Line]]]:
+        """The chunks that the release makes segments of; the lines of the others are counted."""
+        ended_early = None
+        for document, chunk in chunks:
+            if document == self._unended:
+                reason = UNENDED
+            elif document == ended_early:
+                reason = REST
+            elif len(chunk) == 1:
+                reason, ended_early = ONE_LINE, document
+            else:
+                yield document, chunk
                 continue
-            yield self._segment(number, where, chunk, rng)
-            number += 1
+            self.left_out.add(reason, _where(chunk), len(chunk))
+
+    @cached_property
+    def _unended(self) -> int | None:
+        return self.corpus.unended() if isinstance(self.corpus, TextCorpus) else None
 
     def _chunks(self, paragraphs: Iterator[Paragraph]) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
         budget = self.settings.max_length - sum(map(len, self.tokens.frame))
+        fewest = 1 if self.settings.paper else 2
         document, length = 0, 0
         chunk: list[Line] = []
         for paragraph in paragraphs:
-            if chunk and (paragraph.document != document or (len(chunk) > 1 and length >= budget)):
+            if chunk and (paragraph.document != document or (len(chunk) >= fewest and length >= budget)):
                 yield document, chunk
                 chunk, length = [], 0
             document = paragraph.document
@@ -123,7 +145,8 @@ class Segments:
     def _from_string(self, record: Record, where: str) -> Encoded:
         ids = self.tokens.encode(record.value)
         _say_unknown(ids, self.tokens, where, self.left_out)
-        kept = ids[: self.settings.max_length - sum(map(len, self.tokens.single))]
+        most = self.settings.max_length - sum(map(len, self.tokens.single))
+        kept = ids if self.settings.paper else ids[:most]
         if kept != ids:
             self.left_out.add("a text longer than a segment (its end was cut)", where)
         frame = self.tokens.single if kept else [[], []]  # no token, nothing to frame: such an example is left out
@@ -157,6 +180,10 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
     owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
     owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
     return Encoded(number, where, np.array(ids, dtype=np.int64), np.zeros(len(ids), dtype=np.int64), owners)
+
+
+def _where(chunk: list[Line]) -> str:
+    return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
 
 
 def _say_unknown(ids: list[int], tokens: Tokens, where: str, left_out: LeftOut) -> None:

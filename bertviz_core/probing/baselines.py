@@ -1,4 +1,4 @@
-"""Guesses that look at no map: the word at a fixed offset."""
+"""Guesses that look at no map: right-branching, and the word at a fixed offset (methods, 6 and 8)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from bertviz_core.probing.outcomes import not_punctuation
 OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
 
 
+def right_branching(size: int) -> np.ndarray:
+    """(word,) the word to the right; the last word's guess is ROOT."""
+    return np.append(np.arange(2, size + 1), 0)
+
+
 def at_offset(size: int, offset: int) -> np.ndarray:
-    """(word,) the word so far to the right; before the first word and after the last stands ROOT."""
-    place = np.arange(1, size + 1) + offset
-    return np.where((place < 1) | (place > size), 0, place)
+    """(word,) min(max(p + offset, 0), size) for the word at position p, 0 being ROOT, as for dependency heads."""
+    return (np.arange(1, size + 1) + offset).clip(0, size)
 
 
 def best_offset(sentences: Sequence[Sentence]) -> int:

@@ -75,6 +75,11 @@ class Outcome:
     def score(self) -> float:
         return float(self.right[self.counted].mean()) if self.counted.any() else float("nan")
 
+    @property
+    def with_punctuation(self) -> float:
+        """The share over all words; NaN for UUAS, whose trees have no punctuation."""
+        return float(self.right.mean()) if self.metric == "UAS" else float("nan")
+
     def interval(self, gold: Gold, seed: int) -> tuple[float, float]:
         """95% bootstrap interval over sentences, each drawn with all its words."""
         size = len(gold.indices)

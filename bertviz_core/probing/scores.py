@@ -35,7 +35,8 @@ class Choices:
 
     heads: of all layers.   paper: ROOT as the release has it (the words' own weights, on maps with CLS times one
     learned scale plus maps with SEP times another) and a word may govern itself; otherwise ROOT has weights of its own
-    and it may not.   misaligned_root: the release's slip, candidate i is scored with the vector of word i+1.
+    and it may not.   misaligned_root: the release's slip, candidate i is scored with the vector of word i+1, the last
+    candidate without any vector, not even the dependent's.
     """
 
     heads: int
@@ -107,7 +108,11 @@ class AttentionAndWords(Probe):
         first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
         second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
         ahead, back = (batch.maps @ first + (batch.maps.transpose(1, 2) @ second).transpose(1, 2)).unbind(-1)
-        return self.joined(ahead.mT + back, self._root(batch, vectors, root_vector, of_dependent))
+        scores = ahead.mT + back
+        if self.choices.misaligned_root:
+            last = batch.maps[:, -1] * of_dependent[:, :, 0] + batch.maps[:, :, -1] * of_dependent[:, :, 1]
+            scores[:, :, -1] -= last.sum(-1)
+        return self.joined(scores, self._root(batch, vectors, root_vector, of_dependent))
 
     def _root(self, batch: Batch, vectors: Tensor, root_vector: Tensor, of_dependent: Tensor) -> Tensor:
         if self.root is not None:
@@ -120,7 +125,7 @@ class AttentionAndWords(Probe):
 
 
 class DistancesAndWords(Probe):
-    """One hidden layer of 256 tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0."""
+    """One hidden layer of 256 tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0 unless misaligned."""
 
     def __init__(self, choices: Choices, vectors: Tensor) -> None:
         super().__init__(choices)
@@ -133,9 +138,14 @@ class DistancesAndWords(Probe):
 
     def forward(self, batch: Batch) -> Tensor:
         vectors = self.vectors[batch.words]
-        candidates = nn.functional.pad(vectors, (0, 0, 1, 0))
+        root_vector, words = aligned(vectors, self.choices.misaligned_root)
+        candidates = torch.cat([root_vector[:, None], words], 1)
         distance = self.distance(distances(vectors.shape[1], vectors.device))  # (n, n + 1, hidden)
-        hidden = self.governor(candidates)[:, None] + self.dependent(vectors)[:, :, None] + distance
+        of_dependent = self.dependent(vectors)[:, :, None]
+        if self.choices.misaligned_root:
+            of_dependent = of_dependent.repeat(1, 1, candidates.shape[1], 1)
+            of_dependent[:, :, -1] = 0
+        hidden = self.governor(candidates)[:, None] + of_dependent + distance
         scores = self.output(hidden.tanh())[..., 0]
         return self.joined(scores[:, :, 1:], scores[:, :, 0])
 

@@ -6,16 +6,17 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from bertviz_core.corpora.vectors import read_vectors
+from bertviz_core.analyses.probes import AS_RELEASED
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.sentences import EncodedSentence, Sentences
 from bertviz_core.probing import structural
-from bertviz_core.probing.baselines import at_offset, best_offset
+from bertviz_core.probing.baselines import at_offset, best_offset, right_branching
 from bertviz_core.probing.controls import control_governors, redrawn
 from bertviz_core.probing.decoding import guesses
 from bertviz_core.probing.features import Features
@@ -23,7 +24,7 @@ from bertviz_core.probing.outcomes import Gold, Outcome, not_punctuation
 from bertviz_core.probing.parts import split
 from bertviz_core.probing.scores import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords, Probe
 from bertviz_core.probing.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
-from bertviz_core.probing.words import Pairs, embeddings
+from bertviz_core.probing.words import Pairs, word_vectors
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes import Plan
@@ -69,7 +70,8 @@ class Study:
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
         heads = (self.model.layers, self.model.heads)
-        self.choices = Choices(heads[0] * heads[1], self.settings.paper, self.plan.misaligned_root)
+        self.choices = Choices(heads[0] * heads[1], self.settings.paper)
+        self.names = self.plan.rows(self.settings.paper)
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
@@ -83,14 +85,14 @@ class Study:
         self.gold = Gold.of(self.sentences, self.parts.test)
         self.about["sentences"] = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
         self._offsets()
-        mapped = [name for name in self.plan.probes if name.removeprefix(RANDOM) in SCHEDULES and name != "structural"]
+        mapped = [name for name in self.names if _kind(name) in SCHEDULES and name != "structural"]
         if mapped:
             self._vectors(any("words" in name for name in mapped))
             with Features(self.encoded, self.rows, self.choices.heads) as features:
                 self._mapped(features, mapped)
         if "structural" in self.plan.probes:
             self._structural()
-        self.outcomes.sort(key=lambda outcome: self.plan.probes.index(outcome.name))
+        self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
         """Every sentence, those of the test file last, numbered anew; and how many that file gave."""
@@ -105,23 +107,18 @@ class Study:
     def _offsets(self) -> None:
         best = best_offset([self.sentences[i] for i in self.parts.train.tolist()])
         self.about["best_offset"] = best
-        for name, offset in (("right-branching", 1), ("best-offset", best)):
-            if name in self.plan.probes:
-                guessed = {i: at_offset(len(self.sentences[i]), offset) for i in self.parts.test.tolist()}
+        for name, guess in (("right-branching", right_branching), ("best-offset", partial(at_offset, offset=best))):
+            if name in self.names:
+                guessed = {i: guess(len(self.sentences[i])) for i in self.parts.test.tolist()}
                 self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed=guessed))
 
     def _vectors(self, wanted: bool) -> None:
-        """Rows and matrix of the word vectors: from the file, else the model's input embeddings, scaled to a mean
-        square of 1 so that one learning rate serves every model."""
+        """Rows and matrix; in corrected mode scaled to a mean square of 1, so that one rate serves every model."""
         names = sorted({word for sentence in self.sentences for word in sentence.words})
-        if wanted and (source := self.others.get("vectors")):
-            self.progress.start("Reading word vectors")
-            read = read_vectors(source, set(names))
-            row, matrix, name = {word: read.row(word) for word in names}, read.matrix, source.name
-        else:
-            row = {word: place for place, word in enumerate(names, start=1)}
-            matrix, name = embeddings(self.model, names), "the model's input embeddings"
-        scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if len(matrix) > 1 else 1.0
+        self.progress.start("Reading word vectors")
+        row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if wanted else None)
+        scaled = len(matrix) > 1 and not self.settings.paper
+        scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled else 1.0
         self.vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
         self.rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
         unknown = np.mean(np.concatenate(self.rows) == 0)
@@ -129,9 +126,10 @@ class Study:
 
     def _mapped(self, features: Features, names: list[str]) -> None:
         """The probes on the trained network, and then on networks drawn afresh."""
-        if "distances-and-words" in names:
-            self._add("distances-and-words", [self._fit(features, "distances-and-words")])
-        trained = [name for name in names if name in ("attention-only", "attention-and-words")]
+        for name in names:
+            if _kind(name) == "distances-and-words":
+                self._add(name, [self._fit(features, name)])
+        trained = [name for name in names if name.startswith("attention")]
         if trained:
             self._fill(features, self.model, "Computing maps")
         for name in trained:
@@ -139,7 +137,7 @@ class Study:
             self._add(name, [fitted])
             if name == "attention-only":
                 self._look_into(features, fitted)
-            else:
+            elif name == "attention-and-words":
                 self._keep_pairs(fitted.probe)
         drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
         for seed in range(self.plan.seeds if drawn else 0):
@@ -157,7 +155,7 @@ class Study:
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _fit(self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None) -> Fitted:
-        kind = name.removeprefix(RANDOM)
+        kind = _kind(name)
         train, validation, test = (
             Data(features, part, self.model.device, governors)
             for part in (self.parts.train, self.parts.validation, self.parts.test)
@@ -166,7 +164,7 @@ class Study:
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
-            probe = self._probe(kind).to(self.model.device)
+            probe = self._probe(kind, name.endswith(AS_RELEASED)).to(self.model.device)
         if kind == "attention-only" and self.plan.optimizer == "lbfgs" and not self.settings.paper:
             curve = fit_lbfgs(probe, train, validation, self.progress, said)
         else:
@@ -175,10 +173,11 @@ class Study:
         self.progress.start(f"Scoring {said}")
         return Fitted(probe, guesses(probe, test, self.plan.decode, self.progress), curve, seconds)
 
-    def _probe(self, kind: str) -> Probe:
+    def _probe(self, kind: str, misaligned: bool = False) -> Probe:
         if kind == "attention-only":
             return AttentionOnly(self.choices)
-        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(self.choices, self.vectors)
+        choices = replace(self.choices, misaligned_root=misaligned)
+        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(choices, self.vectors)
 
     def _schedule(self, kind: str) -> Schedule:
         if self.settings.paper and kind != "structural":
@@ -191,11 +190,8 @@ class Study:
         right = np.mean([self.gold.right(one.guesses) for one in fitted], axis=0)
         seconds = float(np.mean([one.seconds for one in fitted]))
         first = fitted[0]
-        self.outcomes.append(
-            Outcome(
-                name, "UAS", right, self.gold.counted, first.probe.size(), seconds, first.curve.to_json(), first.guesses
-            )
-        )
+        size, curve = first.probe.size(), first.curve.to_json()
+        self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, size, seconds, curve, first.guesses))
 
     def _look_into(self, features: Features, fitted: Fitted) -> None:
         """Weights of every head, and selectivity: the score less that of the same probe on the control task."""
@@ -247,3 +243,8 @@ class Study:
         self.outcomes.append(
             Outcome("structural", "UUAS", right[best], self.gold.edge, parameters, seconds, curve.to_json(), guessed)
         )
+
+
+def _kind(name: str) -> str:
+    """The probe that a row trains, whatever its network and its ROOT."""
+    return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.vectors import read_vectors
+
 if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
 
@@ -20,6 +23,17 @@ class Pairs:
     vectors: np.ndarray
     weights: np.ndarray
     bias: np.ndarray
+
+
+def word_vectors(
+    model: AttentionModel, words: Sequence[str], source: Source | None
+) -> tuple[dict[str, int], np.ndarray, str]:
+    """The row of each word, the matrix and its name: from the file, else the model's input embeddings."""
+    if source:
+        read = read_vectors(source, set(words))
+        return {word: read.row(word) for word in words}, read.matrix, source.name
+    rows = {word: place for place, word in enumerate(words, start=1)}
+    return rows, embeddings(model, words), "the model's input embeddings"
 
 
 def embeddings(model: AttentionModel, words: Sequence[str]) -> np.ndarray:

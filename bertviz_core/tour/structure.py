@@ -10,7 +10,7 @@ from bertviz_core.tour.step import Step
 from bertviz_core.tour.surface import highest
 
 ALL, DOBJ, DET = (paper.TABLE_1[name] for name in ("all", "dobj", "det"))
-TABLE_3 = paper.TABLE_3
+TABLE_3, RIGHT_BRANCHING = paper.TABLE_3, paper.TABLE_3_WITH_PUNCTUATION["right-branching"]
 PAPER_HEAD = paper.TABLE_2["head 5-4"][0]
 
 
@@ -100,7 +100,7 @@ STRUCTURE = (
         "Section 5, Table 3",
         "A probe that only weighs the heads' attention, of all of them together, finds "
         f"{TABLE_3['attention-only']}% of the governors; with word vectors {TABLE_3['attention-and-words']}%. The word "
-        f"to the right alone would find {TABLE_3['right-branching']}%.",
+        f"to the right alone would find {RIGHT_BRANCHING}%, punctuation included.",
         "probes",
         "The table: each probe's score on sentences that it was not trained on, the baselines first.",
         "How far is attention only above the word to the right?",

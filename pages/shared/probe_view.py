@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
-from bertviz_core import paper
-from bertviz_core.analyses.probes import DECODES, PROBES, Plan, Probes
+from bertviz_core.analyses.probes import AS_RELEASED, DECODES, PROBES, Plan, Probes
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request
-from bertviz_core.figures.probes import sentence_drawing, title, weight_map
+from bertviz_core.figures.probes import papers_scores, sentence_drawing, title, titles, weight_map
 from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.drawings import drawings
@@ -35,10 +36,10 @@ def choose(selection: Selection) -> Request:
             )
             epochs = st.number_input("Epochs, at most", 1, 50, None, key="epochs", placeholder="as usual", width=150)
             rank = st.number_input("Rank of the structural probe", 1, 1024, Plan().rank, key="rank", width=210)
-            misaligned = st.checkbox(
-                "The release's misaligned ROOT",
+            misaligned = not selection.settings.paper and st.checkbox(
+                "The release's misaligned ROOT too",
                 key="misaligned",
-                help="Candidate i is scored with the vector of word i + 1.",
+                help="A second row for each probe with words: candidate i is scored with the vector of word i + 1.",
             )
         probes = st.multiselect("Probes", PROBES, PROBES, format_func=title, key="probes")
         others = {role: source for role in FILES if (source := _file(role))}
@@ -73,9 +74,10 @@ def headline(result: Probes) -> None:
 def numbers(result: Probes) -> list[tuple[str, str, str]]:
     """Metrics with the paper's numbers, and what says how far to trust them."""
     entries = [
-        (title(probe), f"{result.of(probe):.1%}", f"paper: {paper.TABLE_3[probe]}%")
-        for probe in ("attention-only", "attention-and-words")
-        if probe in result.probes
+        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{said}paper: {score}%")
+        for probe, score in zip(result.probes, papers_scores(result)[0], strict=True)
+        if score and probe.startswith("attention")
+        for said in ["as released; " if probe.endswith(AS_RELEASED) else ""]
     ]
     if control := result.about.get("control"):
         entries.append(
@@ -95,19 +97,28 @@ def table(result: Probes) -> None:
     """Table 3 with intervals, the paper's column, and what each probe costs."""
     frame = result.to_frame()
     percent = (100 * frame[["score", "low", "high"]]).round(1)
+    without, including = papers_scores(result)
     shown = {
-        "probe": [title(probe) for probe in frame["probe"]],
+        "probe": titles(result),
         "metric": frame["metric"],
         "score": percent["score"],
         "95%": [f"{low:.1f} to {high:.1f}" for low, high in zip(percent["low"], percent["high"], strict=True)],
-        "paper": [paper.TABLE_3.get(probe) for probe in frame["probe"]],
+        "paper": without,
+        "with punctuation": (100 * frame["with_punctuation"]).round(1),
+        "paper, with punctuation": including,
         "parameters": frame["parameters"],
         "seconds": frame["seconds"],
     }
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in ("score", "seconds")}
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in ("score", "with punctuation", "seconds")}
     st.dataframe(
         shown, hide_index=True, column_config=formats, placeholder="", height="content", alt="A row for each probe"
     )
+    said = "UAS leaves punctuation out, as the paper does but for right-branching: its 26 is over all words "
+    said += "(Table 1 has it as 26.3, for offset +1)."
+    if any(probe.endswith(AS_RELEASED) for probe in result.probes):
+        said += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
+        said += "aligned: with its own."
+    st.caption(said)
     layer = result.about.get("structural")
     if layer:
         where = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
@@ -154,8 +165,8 @@ def relations(result: Probes) -> None:
     n = result.relation_n[:, shown]
     found = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
     columns = {"relation": [result.relations[row] for row in shown], "words": n.max(0)}
-    columns |= {title(probe): found[place] for place, probe in enumerate(result.probes)}
-    formats = {title(probe): st.column_config.NumberColumn(format="%.1f") for probe in result.probes}
+    columns |= {name: found[place] for place, name in enumerate(titles(result))}
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
     st.dataframe(
         columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
     )
@@ -167,7 +178,8 @@ def sentences(result: Probes) -> None:
     st.subheader("Sentences with both trees")
     first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        probe = st.selectbox("Probe", result.probes, index=first, format_func=title, key="probe", width=280)
+        named = partial(title, result=result)
+        probe = st.selectbox("Probe", result.probes, index=first, format_func=named, key="probe", width=320)
         last = max(1, -(-len(result.sentences) // SHOWN))
         number = st.number_input(f"Page of {last:,}", 1, last, key="probe_page", width=140) if last > 1 else 1
     st.caption(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_result import ALL, UAS, DependencyHeads
-from bertviz_core.analyses.guesses import DIRECTIONS
+from bertviz_core.analyses.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.figures.dependency_heads import Example, example_svg, examples
 from bertviz_core.figures.dependency_table import relation_table
@@ -62,8 +62,8 @@ def headline(result: DependencyHeads, relation: str, selection: Selection) -> No
     said, button = st.columns([5, 1], vertical_alignment="center")
     said.markdown(
         f"**Head {head}, {row['direction'].replace('->', ' → ')}, finds {percent(row['accuracy'], n)} of {n:,} "
-        f"{plain(relation)}** ({between}), {above} the best fixed offset: the word at "
-        f"{row['baseline_offset']:+d} is right for {percent(row['baseline_accuracy'], n)}."
+        f"{plain(relation)}** ({between}), {above} the best fixed offset: "
+        f"{offset_name(row['baseline_offset'])} is right for {percent(row['baseline_accuracy'], n)}."
     )
     place = result.relations.index(relation)
     button.button(f"Choose {head}", on_click=_take, args=(result, place), icon=":material/my_location:")
@@ -111,6 +111,11 @@ def table(result: DependencyHeads, selection: Selection) -> None:
         height=min(420, 37 + 35 * len(result.relations)),
         placeholder="",
         alt="A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
+    )
+    st.caption(
+        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* is without, as in its Table 3. "
+        "An offset's guess is never beyond the last word: offset +1 sends the last word to itself, where the probes' "
+        "right-branching sends it to ROOT."
     )
 
 

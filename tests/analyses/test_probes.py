@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,7 +22,7 @@ from bertviz_core.engine.requests import Request, compute
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models.checkpoint import find
 from bertviz_core.probing import room
-from bertviz_core.probing.baselines import at_offset, best_offset
+from bertviz_core.probing.baselines import at_offset, best_offset, right_branching
 from bertviz_core.probing.controls import control_governors, redrawn
 from bertviz_core.probing.decoding import guesses
 from bertviz_core.probing.features import Features
@@ -30,6 +31,7 @@ from bertviz_core.probing.parts import split
 from bertviz_core.probing.scores import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords
 from bertviz_core.probing.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.settings import Execution, Settings
+from tests import reference_probes as oracle
 
 HEADS = 4
 WORDS = ["the", "a", "cat", "dog", "sat", "on", "old", "mat", "ran", "big"]
@@ -143,7 +145,11 @@ def test_parts_share_no_sentence_and_do_not_depend_on_the_order():
 
 
 def test_offsets_and_the_control_task():
-    assert at_offset(4, 1).tolist() == [2, 3, 4, 0] and at_offset(4, -2).tolist() == [0, 0, 1, 2]
+    assert at_offset(4, 1).tolist() == [2, 3, 4, 4] and at_offset(4, -2).tolist() == [0, 0, 1, 2]
+    assert right_branching(4).tolist() == [2, 3, 4, 0] and right_branching(1).tolist() == [0]
+    for size in range(1, 7):
+        assert right_branching(size).tolist() == oracle.right_branching(size)
+        assert [at_offset(size, o).tolist() for o in range(-6, 7)] == [oracle.offset(size, o) for o in range(-6, 7)]
     chain = Sentence(0, 0, ("a", "b", "c"), (0, 1, 2), ("root", "x", "x"))
     assert best_offset([chain]) == -1
     first, again = control_governors([WORDS, WORDS[::-1]], 0)
@@ -221,14 +227,17 @@ def test_every_row_of_table_3(tiny, store):
     result = compute(request, store, Execution("cpu"), model=tiny)
     assert tuple(result.probes) == PROBES and result.metrics == ["UAS"] * 7 + ["UUAS"]
     assert (result.low <= result.score).all() and (result.score <= result.high).all()
-    gold = bank(12, 9)
-    marked = [
-        (s.governors[w], w + 2 if w + 1 < len(s) else 0)
-        for s in gold
-        for w in range(len(s))
-        if s.relations[w] != "punct"
-    ]
-    assert result.of("right-branching") == pytest.approx(np.mean([g == guess for g, guess in marked]))
+    gold = [(sentence.governors, sentence.relations) for sentence in bank(12, 9)]
+    best = result.about["best_offset"]
+    for name, guess in (("right-branching", oracle.right_branching), ("best-offset", lambda n: oracle.offset(n, best))):
+        guesses = [guess(len(governors)) for governors, _ in gold]
+        assert [result.of(name), result.with_punctuation[result.probes.index(name)]] == pytest.approx(
+            [oracle.uas(gold, guesses, False), oracle.uas(gold, guesses, True)]
+        )
+    for name in result.probes[:3] + result.probes[5:7]:  # trained once, and every guess is kept
+        guesses = [sentence["guesses"][name] for sentence in result.sentences]
+        assert result.with_punctuation[result.probes.index(name)] == pytest.approx(oracle.uas(gold, guesses, True))
+    assert np.isnan(result.with_punctuation[-1])
     n = result.relation_n.sum(1)
     np.testing.assert_allclose(result.relation_right.sum(1) / n, result.score)
     np.testing.assert_allclose(result.distance_right.sum(1) / n, result.score)
@@ -238,7 +247,7 @@ def test_every_row_of_table_3(tiny, store):
     again = Probes.from_bytes(store.get(request.key()))
     assert again.to_frame().equals(result.to_frame())
     table = json.loads(exports.to_json(result))["table"]
-    assert {"probe", "metric", "score", "low", "high", "parameters", "seconds"} == set(table[0])
+    assert {"probe", "metric", "score", "low", "high", "with_punctuation", "parameters", "seconds"} == set(table[0])
 
 
 def test_equal_requests_give_equal_scores_and_files_are_in_the_key(tiny):
@@ -255,13 +264,43 @@ def test_the_papers_way_spanning_trees_and_given_vectors(tiny):
     others = {"vectors": from_bytes(lines.encode(), "v.txt")}
     result = compute(asked(tiny, "paper", others, probes=names, decode="mst"), None, Execution("cpu"), model=tiny)
     heads = tiny.layers * tiny.heads
-    assert result.parameters[1:].tolist() == [2 * heads + 2, 2 * heads * (2 * 2 + 1) + 2]
+    aligned = [result.probes.index(name) for name in names]
+    assert result.parameters[aligned[1:]].tolist() == [2 * heads + 2, 2 * heads * (2 * 2 + 1) + 2]
     assert result.about["sentences"]["validation"] == 0 and 0 < result.about["vectors"]["unknown_words"] < 0.5
-    slipped = asked(tiny, "paper", others, probes=names[2:], misaligned_root=True)
-    assert compute(slipped, None, Execution("cpu"), model=tiny).curves != result.curves
     for sentence in result.sentences:
-        for name in names:
+        for name in result.probes:
             assert acyclic(sentence["guesses"][name])
+
+
+WITH_WORDS = ("distances-and-words", "random-attention-and-words", "attention-and-words")
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_every_probe_with_words_has_a_row_as_released_and_an_aligned_one(tiny, mode):
+    """Mode paper always has both; corrected mode where they are asked for, beside what it has without."""
+    plain, both = (
+        compute(asked(tiny, mode, misaligned_root=flag), None, Execution("cpu"), model=tiny) for flag in (False, True)
+    )
+    rows = [row for name in PROBES for row in ([name, f"{name}-as-released"] if name in WITH_WORDS else [name])]
+    assert both.probes == rows and plain.probes == (rows if mode == "paper" else list(PROBES))
+    for name in plain.probes:
+        assert plain.of(name) == both.of(name)
+    for name in WITH_WORDS:
+        assert both.curves[name]["train_loss"] != both.curves[f"{name}-as-released"]["train_loss"]
+    assert both.relation_n.shape[0] == len(rows) == len(both.with_punctuation)
+
+
+def test_only_corrected_mode_scales_word_vectors(tiny):
+    """The release feeds GloVe as it is; other modes learn from vectors of mean square 1."""
+    values = [[3.0, 4.0], [-1.0, 0.5]]
+    source = from_bytes("\n".join(f"{w} {a} {b}" for w, (a, b) in zip(WORDS, values, strict=False)).encode(), "v.txt")
+    for mode, scale in (("paper", 1.0), ("corrected", math.sqrt((9 + 16 + 1 + 0.25) / 4))):
+        request = asked(tiny, mode, {"vectors": source}, probes=("attention-and-words",))
+        result = compute(request, None, Execution("cpu"), model=tiny)
+        kept = {word: result.vectors[result.words.index(word)] for word in WORDS[:3]}
+        assert kept[WORDS[2]].tolist() == [0, 0]
+        for word, value in zip(WORDS, values, strict=False):
+            np.testing.assert_allclose(kept[word].astype(float), np.array(value) / scale, rtol=1e-3)
 
 
 def acyclic(governors: list[int]) -> bool:

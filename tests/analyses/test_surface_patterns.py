@@ -66,9 +66,8 @@ def test_a_single_token(kinds):
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
-    text = source(
-        (maps_text := " ".join(["A river runs, quietly, through the town."] * 3)) + "\nIt is old.\n\n" + maps_text
-    )
+    long = " ".join(["A river runs, quietly, through the town."] * 3)
+    text = source(f"It is old.\n{long}\n\n{long}\n\n")
     chosen = Settings(max_length=24, limit=5, mode=mode)
     segments = measures.demo_segments(demo, text, chosen)
     for batch_tokens in (1, 48, 10_000):

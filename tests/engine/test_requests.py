@@ -272,6 +272,6 @@ def test_cancel_ends_everything(store, request_for):
 def test_results_that_changed_their_meaning_have_new_keys_and_others_keep_theirs(request_for, monkeypatch):
     asked = {name: request_for(analysis=name) for name in ("coreference_heads", "entropy")}
     now = {name: request.key() for name, request in asked.items()}
-    monkeypatch.setattr("bertviz_core.engine.requests.FORMATS", {})
+    monkeypatch.setattr("bertviz_core.engine.requests.FORMAT", 1)
     assert asked["coreference_heads"].key() != now["coreference_heads"]
     assert asked["entropy"].key() == now["entropy"]

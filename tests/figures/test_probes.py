@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bertviz_core import paper
+from bertviz_core.analyses.guesses import offset_name
 from bertviz_core.analyses.probes import PROBES
 from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.requests import Request, find
@@ -15,27 +15,56 @@ from bertviz_core.figures.probes import (
     curves_figure,
     distance_figure,
     paper_figure,
+    papers_scores,
     sentence_drawing,
+    title,
+    titles,
     weight_map,
 )
 from bertviz_core.models.checkpoint import find as checkpoint
+from bertviz_core.settings import Settings
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
+@pytest.fixture(scope="module", params=["corrected", "paper"])
+def result(request, tmp_path_factory):
     """The one that ships."""
-    return find(Store(tmp_path_factory.mktemp("s")), Request("probes", checkpoint("demo"), sample("treebank")))
+    asked = Request("probes", checkpoint("demo"), sample("treebank"), Settings(mode=request.param))
+    return find(Store(tmp_path_factory.mktemp("s")), asked)
 
 
 def test_table_3_as_a_picture(result):
-    here, theirs = paper_figure(result).data
-    assert set(STYLES) == set(PROBES) and len(here.y) == len(PROBES)
+    here, included, theirs = paper_figure(result).data
+    released = {f"{name}-as-released" for name in PROBES if "words" in name}
+    assert set(STYLES) == {*PROBES} | released and list(here.y) == titles(result)
     np.testing.assert_allclose(here.x, 100 * result.score)
     np.testing.assert_allclose(here.x + here.error_x.array, 100 * result.high)
-    assert (
-        dict(zip(result.probes, theirs.x, strict=True))["attention-and-words"] == paper.TABLE_3["attention-and-words"]
-    )
-    assert theirs.x[result.probes.index("random-attention-only")] is None
+    np.testing.assert_allclose(included.x, 100 * result.with_punctuation)
+    paired = [name for name in result.probes if f"{name}-as-released" in result.probes]
+    assert len(paired) == (3 if result.provenance["settings"]["mode"] == "paper" else 0)
+    printed = dict(zip(result.probes, theirs.x, strict=True))
+    assert printed["attention-and-words-as-released" if paired else "attention-and-words"] == 77
+    assert printed["right-branching"] == 26 and not any(printed[name] for name in [*paired, "random-attention-only"])
+
+
+def test_every_row_is_named_and_the_papers_score_stands_beside_what_it_counts(result):
+    """The paper's 26 for right-branching is over all words, its other scores are without punctuation."""
+    names = dict(zip(result.probes, titles(result), strict=True))
+    assert len(set(names.values())) == len(names)
+    assert names["right-branching"] == "Right-branching (last word to ROOT)"
+    assert names["best-offset"].startswith(f"Best offset {result.about['best_offset']:+d} (")
+    if result.provenance["settings"]["mode"] == "paper":
+        assert names["attention-and-words"] == "Attention and words, aligned"
+        assert names["attention-and-words-as-released"] == "Attention and words, as released"
+    without, including = papers_scores(result)
+    assert {without[row] for row in (0, 1)} == {None} and including[0] == 26
+    assert including[1] == (26.3 if result.about["best_offset"] == 1 else None)
+    assert without[-1] == 80 and set(including[2:]) == {None}
+    assert title("best-offset") == "Best offset" and title("attention-only") == "Attention only"
+
+
+def test_offsets_are_named_by_what_they_do_at_the_edge():
+    assert offset_name(1) == "offset +1 (last word to itself)" and offset_name(-2) == "offset -2 (first word to ROOT)"
+    assert offset_name(0) == "offset +0 (every word to itself)"
 
 
 def test_curves_and_distances(result):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import cycle
+from itertools import chain, cycle
 
 import numpy as np
 import pytest
@@ -51,13 +51,14 @@ def sides(tokens, example) -> tuple[list[str], list[str] | None]:
 
 
 @WIDE
-@given(documents, st.integers(8, 24), st.integers(0, 3), st.sampled_from(["corrected", "paper"]))
-def test_segments_are_what_the_definition_allows(tokens, lengths, max_length, seed, mode):
+@given(documents, st.integers(8, 24), st.integers(0, 3), st.sampled_from(["corrected", "paper"]), st.booleans())
+def test_segments_are_what_the_definition_allows(tokens, lengths, max_length, seed, mode, ended):
     text, made = written(lengths)
-    found = list(make(tokens, text, max_length=max_length, seed=seed, mode=mode))
+    found = list(make(tokens, text + "\n\n" * ended, max_length=max_length, seed=seed, mode=mode))
     expected = reference.chunks(made, max_length - 3)
     if mode == "paper":
-        expected = [chunk for chunk in expected if len(chunk) > 1]
+        lines = [*chain.from_iterable([*document, []] for document in made)]
+        expected = reference.released_chunks(lines if ended else lines[:-1], max_length - 3)
     assert [example.number for example in found] == list(range(len(expected)))
     for example, chunk in zip(found, expected, strict=True):
         first, second = sides(tokens, example)
@@ -110,10 +111,62 @@ def test_one_huge_line_is_cut_and_counted(tokens):
     assert [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()] == [(1, ["line 1"])]
 
 
+def counted(segments) -> list[tuple[int, list[str]]]:
+    return [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()]
+
+
+def test_the_release_drops_what_follows_a_line_that_fills_a_segment_alone(tokens):
+    """Worked by hand, 8 tokens a segment: the budget is 8 - 3 = 5.
+
+    Lines 1 and 2 have 2 + 3 = 5 tokens: a segment, cut between them. Line 3 has 6 >= 5: a chunk of one line, and the
+    release looks no further in this document (lines 4 and 5). Lines 7 and 8 have 2 + 2 = 4 < 5, and the document ends.
+    """
+    long = "the cat\nthe dog slept\nthe cat the mat the dog\nthe dog\nthe cat\n\nthe mat\nthe cat\n\n"
+    segments = make(tokens, long, max_length=8, mode="paper")
+    assert [tokens.names(example.ids) for example in segments] == [
+        ["[CLS]", "the", "cat", "[SEP]", "the", "dog", "slept", "[SEP]"],
+        ["[CLS]", "the", "mat", "[SEP]", "the", "cat", "[SEP]"],
+    ]
+    assert counted(segments) == [(1, ["line 3"]), (2, ["line 4-5"])]
+    assert segments.counts() == {"documents": 2}
+    # corrected: line 3 is joined with line 4 (6 + 2 >= 5), line 5 is a segment of its own
+    assert [example.where for example in make(tokens, long, max_length=8)] == [
+        *("line 1-2", "line 3-4", "line 5", "line 7-8")
+    ]
+
+
+def test_the_release_never_comes_to_a_last_document_that_no_empty_line_ends(tokens):
+    """Worked by hand: lines 1 and 2 are a document, for line 3 is empty; lines 4 and 5 wait for an empty line."""
+    text = "the cat\nthe dog\n\nthe mat\nthe cat\n"
+    segments = make(tokens, text, mode="paper")
+    first, second = (["[CLS]", "the", a, "[SEP]", "the", b, "[SEP]"] for a, b in (("cat", "dog"), ("mat", "cat")))
+    assert [tokens.names(example.ids) for example in segments] == [first]
+    assert counted(segments) == [(2, ["line 4-5"])]
+    for ended in (make(tokens, text + " \n", mode="paper"), make(tokens, text)):
+        assert [tokens.names(example.ids) for example in ended] == [first, second]
+        assert counted(ended) == []
+
+
+def test_the_release_leaves_out_texts_that_are_too_long(tokens):
+    """Worked by hand, 8 tokens at most: 6 words and 2 special tokens are 8, 7 words and 2 are 9."""
+    given = [{"text": "cat " * 6}, {"text": "dog " * 7}, {"words": ["cat"] * 7}, {"tokens": ["cat"] * 9}]
+    six = ["[CLS]", *["cat"] * 6, "[SEP]"]
+    paper = make(tokens, given, max_length=8, mode="paper")
+    assert [(example.number, tokens.names(example.ids)) for example in paper] == [(0, six)]
+    reasons = {entry["reason"]: entry["count"] for entry in paper.left_out.to_json()}
+    assert reasons["an example of more than 8 tokens (left out)"] == 3 and not any("cut" in name for name in reasons)
+    corrected = make(tokens, given, max_length=8)
+    cut = ["[CLS]", *["dog"] * 6, "[SEP]"]
+    assert [(example.number, tokens.names(example.ids)) for example in corrected] == [(0, six), (1, cut)]
+    reasons = {entry["reason"]: entry["count"] for entry in corrected.left_out.to_json()}
+    assert reasons["a text longer than a segment (its end was cut)"] == 1
+    assert reasons["an example of more than 8 tokens (left out)"] == 2
+
+
 def test_paper_mode_counts_the_chunks_it_drops(tokens):
-    segments = make(tokens, "the cat\n\nthe mat\nthe dog\n", mode="paper")
+    segments = make(tokens, "the cat\n\nthe mat\nthe dog\n\n", mode="paper")
     assert len(list(segments)) == 1
-    assert [(entry["count"], entry["where"]) for entry in segments.left_out.to_json()] == [(1, ["line 1"])]
+    assert counted(segments) == [(1, ["line 1"])]
     assert segments.counts() == {"documents": 2}
 
 
