@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,8 @@ def compute(
     before everything is done.
     """
     together = [request.for_analysis(analysis.name) for analysis in ANALYSES[request.analysis].together()]
-    results = _compute_pass(together, store, execution, progress or Progress(), model)
+    with store.pinned(other.key() for other in together) if store else nullcontext():
+        results = _compute_pass(together, store, execution, progress or Progress(), model)
     return results[together.index(request)]
 
 
@@ -123,6 +125,14 @@ def compute_all(
     BertvizError is raised when all have been tried, a ModelError only where there is no other. Cancelled ends it at
     once.
     """
+    requests = list(requests)
+    with store.pinned(request.key() for request in requests):
+        _compute_missing(requests, store, execution, progress)
+
+
+def _compute_missing(
+    requests: list[Request], store: Store, execution: Execution, progress: Progress | None
+) -> None:
     progress, failed, model = progress or Progress(), [], None
     missing = [request for request in requests if find(store, request) is None]
     progress.start("Loading the model")

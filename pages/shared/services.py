@@ -37,6 +37,12 @@ def store() -> Store:
     return Store()
 
 
+@st.cache_data(ttl=10, show_spinner=False)  # a walk over all files
+def store_size() -> int:
+    """Bytes that the store takes on the disk."""
+    return store().size()
+
+
 def upload(digest: str) -> Source:
     """An upload by its digest; raises InputError when it is not here (any more)."""
     return bounded(store().upload(digest))
@@ -55,6 +61,7 @@ def jobs() -> Jobs:
 def find(request: Request) -> Any | None:
     """The stored result or None; frozen, so that all sessions may share it."""
     key = request.key()
+    store().mark_used(key)
     try:
         return _read(key, request)
     except LookupError:
@@ -163,4 +170,5 @@ def emergence(key: str) -> Emergence:
 
 def emerge(key: str, request: EmergenceRequest) -> Job:
     """Queue the whole training as one job, or join the one that runs."""
+    store().pin(request.parts(), days=1)  # while the job waits
     return _submit(key, "Emergence", lambda progress: training_emergence.compute(request, store(), progress=progress))

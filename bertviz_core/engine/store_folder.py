@@ -1,0 +1,155 @@
+"""Opening the store: for writing, else for reading, else as an empty one; and one wrapper for everything that fails."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from copy import copy
+from pathlib import Path
+
+import diskcache
+from diskcache.core import DBNAME
+
+from bertviz_core.engine.store_disk import EMPTY, ERRORS, BytesCache, ReadingCache
+from bertviz_core.errors import StoreError
+
+UNUSABLE = (*ERRORS, TypeError, ValueError)  # the latter two for settings that diskcache cannot read
+VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
+PATIENCE = 5  # seconds that opening waits for a process that has locked the store
+RETRY = 10  # seconds until a store that could not be written is tried again
+HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
+log = logging.getLogger(__name__)
+
+
+class StoreFolder:
+    """The store's folder, with its cache open as well as can be.
+
+    A folder that cannot be written is tried again every few seconds; one that was removed or replaced while it was
+    open is opened anew.
+
+    Attributes:
+        cache: What can be read, and written where `writable` says so.
+        problem: What is wrong now, or None.
+        writable: Whether anything new can be stored.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lock = path, threading.Lock()
+        self.problem: StoreError | None = None
+        self._file: tuple[int, int] | None = None
+        self._open(PATIENCE)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[diskcache.Cache]:
+        """The cache; errors of sqlite and the system become StoreError."""
+        with self._guarded("cannot be read ({})") as cache:
+            yield cache
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[BytesCache]:
+        """The same for writing; raises StoreError where nothing can be written."""
+        with self._guarded("cannot be written ({}): nothing new was stored") as cache:
+            if not self.writable and self.problem:
+                raise copy(self.problem)  # each raising would lengthen the traceback of the one that is kept
+            yield cache
+            if _file(self.path) != self._file:
+                raise _problem("was removed while it was written: nothing new was stored.", self.path)
+        if self.writable:
+            self.problem = None
+
+    @contextlib.contextmanager
+    def _guarded(self, what: str) -> Iterator[diskcache.Cache]:
+        cache = self._current()
+        try:
+            yield cache
+        except ERRORS as error:
+            with contextlib.suppress(*ERRORS):
+                cache.close()  # a transaction that failed half-way must not keep its lock
+            problem = _problem(f"{what.format(_reason(error))}.", self.path)
+            if self.writable:
+                self.problem = problem
+            raise problem from error
+
+    def _current(self) -> diskcache.Cache:
+        with self._lock:
+            again = not self.writable and time.monotonic() > self._retry
+            if again or _file(self.path) != self._file:
+                self._open(0.1)
+            return self.cache
+
+    def _open(self, patience: float) -> None:
+        before, known = self._file, self.problem
+        self.cache, self.problem = opened(self.path, patience)
+        self.writable = self.problem is None
+        self._file, self._retry = _file(self.path), time.monotonic() + RETRY
+        if self.writable and before not in (None, self._file):
+            self.problem = _problem("was removed or replaced while it was open: what it held is gone.", self.path)
+        if self.problem and str(self.problem) != str(known):
+            log.warning("%s", self.problem)
+        if self.writable:
+            with contextlib.suppress(*ERRORS):
+                self.cache.sweep()
+
+
+def opened(folder: Path, patience: float) -> tuple[diskcache.Cache, StoreError | None]:
+    """The cache in a folder, and what is wrong with it where it cannot be written.
+
+    Args:
+        folder: Where the store lies; made where there is none.
+        patience: Seconds to wait for a process that has locked it.
+    """
+    try:
+        return _to_write(folder, patience), None
+    except UNUSABLE as error:
+        why, locked = _reason(error), getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+    except StoreError as error:
+        why, locked = error.what, False
+    address = (folder / DBNAME).absolute().as_uri()
+    for options in ("mode=ro",) if locked else ("mode=ro", "mode=ro&immutable=1"):  # the second needs no -shm file
+        try:
+            reading = ReadingCache(folder, f"{address}?{options}")
+        except ERRORS:
+            continue
+        return reading, _problem(f"cannot be written ({why}): what it holds can be read, nothing new is kept.", folder)
+    return ReadingCache(folder, EMPTY), _problem(f"cannot be used ({why}): only what ships is shown.", folder)
+
+
+def _to_write(folder: Path, patience: float) -> BytesCache:
+    """Asks first, because diskcache's constructor waits a minute for a lock and writes to whatever it finds."""
+    database, version = folder / DBNAME, 0
+    if database.exists():
+        with contextlib.closing(sqlite3.connect(database, timeout=patience, isolation_level=None)) as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > VERSION:
+                raise StoreError("a newer version of the project wrote it")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+    cache = BytesCache(folder)
+    if version < VERSION:
+        cache._sql(f"PRAGMA user_version = {VERSION}")
+    return cache
+
+
+def _reason(error: BaseException) -> str:
+    """An error of sqlite or the system in a few words, without paths; diskcache's Timeout says nothing itself."""
+    if isinstance(error, OSError):
+        return os.strerror(error.errno) if error.errno else type(error).__name__
+    return str(error) or str(error.__context__ or "it is locked")
+
+
+def _problem(what: str, folder: Path) -> StoreError:
+    return StoreError(f"The store {what}", where=str(folder), hint=HINT)
+
+
+def _file(folder: Path) -> tuple[int, int] | None:
+    """Which file the database is; None where there is none."""
+    try:
+        status = (folder / DBNAME).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
