@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -43,10 +42,6 @@ def store_clear(store: Folder = None) -> None:
 
 
 def _opened(folder: Path | None, limit: float | None = None) -> Store:
-    """What is wrong with the store goes to standard error."""
     if limit is not None and not 0 < limit < float("inf"):
         raise SettingsError("--limit is not above 0.", hint="Give a number of gigabytes, as 10 or 0.5.")
-    store = Store(folder, limit=None if limit is None else int(limit * 1e9))
-    if store.problem:
-        print(store.problem, file=sys.stderr)
-    return store
+    return Store(folder, limit=None if limit is None else int(limit * 1e9))

@@ -125,25 +125,18 @@ def compute_all(
     BertvizError is raised when all have been tried, a ModelError only where there is no other. Cancelled ends it at
     once.
     """
-    requests = list(requests)
-    with store.pinned(request.key() for request in requests):
-        _compute_missing(requests, store, execution, progress)
-
-
-def _compute_missing(
-    requests: list[Request], store: Store, execution: Execution, progress: Progress | None
-) -> None:
     progress, failed, model = progress or Progress(), [], None
-    missing = [request for request in requests if find(store, request) is None]
+    requests = list(requests)
     progress.start("Loading the model")
-    for together in passes(missing):
-        try:
-            model = model or _load(together, execution)
-            _compute_pass(together, store, execution, progress, model)
-        except Cancelled:
-            raise
-        except BertvizError as error:
-            failed.append(error)
+    with store.pinned(request.key() for request in requests):
+        for together in passes(request for request in requests if find(store, request) is None):
+            try:
+                model = model or _load(together, execution)
+                _compute_pass(together, store, execution, progress, model)
+            except (Cancelled, StoreError):
+                raise
+            except BertvizError as error:
+                failed.append(error)
     if failed:
         raise min(failed, key=lambda error: isinstance(error, ModelError))
 

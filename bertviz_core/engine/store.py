@@ -8,7 +8,7 @@ import math
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -26,7 +26,6 @@ DAY = 86_400  # seconds
 UPLOAD_DAYS = 30  # an upload untouched for so long is forgotten
 PIN_DAYS = 7  # a job that was killed pins its results no longer
 LIMIT_GB = 10
-UPLOADS_SHARE = 0.5  # of the limit: uploads are never dropped for room, so they may not take all of it
 HOUR = 3600  # seconds between two sweeps, and between two marks that a result was used
 
 
@@ -81,13 +80,21 @@ class Store:
     @property
     def problem(self) -> StoreError | None:
         """What is wrong with the store now, or None."""
-        return self._opened.problem
+        return self._opened.problem()
+
+    def reading(self) -> AbstractContextManager[diskcache.Cache]:
+        """The cache, for reading; errors of sqlite and the system become StoreError."""
+        return self._opened.reading()
+
+    def writing(self) -> AbstractContextManager[BytesCache]:
+        """The cache, for writing; raises StoreError where nothing can be written."""
+        return self._opened.writing()
 
     def get(self, key: str) -> bytes | None:
         """A result's bytes, from the store or from what ships with the project."""
         shipped = self.shipped / f"{key}.safetensors"
         try:
-            with self._opened.reading() as cache:
+            with self.reading() as cache:
                 data: bytes | None = cache.get(f"result/{key}")
         except StoreError:
             if not shipped.exists():
@@ -99,8 +106,6 @@ class Store:
         return shipped.read_bytes() if shipped.exists() else None
 
     def put(self, key: str, data: bytes) -> None:
-        """Store a result; past the limit the results longest unused make room for it."""
-        self._make_room(len(data), f"result/{key}")
         self._set(f"result/{key}", data)
 
     def mark_used(self, key: str) -> None:
@@ -118,7 +123,7 @@ class Store:
         try:
             yield
         finally:
-            with suppress(StoreError), self._opened.writing() as cache:
+            with suppress(StoreError), self.writing() as cache:
                 cache.delete(name)
 
     def pin(self, keys: Iterable[str], days: float) -> str:
@@ -133,10 +138,8 @@ class Store:
         from bertviz_core.corpora.source import from_bytes
 
         source = from_bytes(data, name)
-        self._check_uploads(len(data))
-        self._make_room(len(data))
         self._set(f"name/{source.digest}", name.encode(), expire=UPLOAD_DAYS * DAY)
-        self._set(f"upload/{source.digest}", io.BytesIO(data), expire=UPLOAD_DAYS * DAY, read=True)
+        self._set(f"upload/{source.digest}", io.BytesIO(data), expire=UPLOAD_DAYS * DAY)
         return source.digest
 
     def upload(self, digest: str) -> Source:
@@ -150,13 +153,13 @@ class Store:
         return {entry.key: self._name(entry.key) for entry in self.entries() if entry.kind == "upload"}
 
     def delete_upload(self, digest: str) -> None:
-        with self._opened.writing() as cache:
+        with self.writing() as cache:
             cache.delete(f"upload/{digest}")
             cache.delete(f"name/{digest}")
 
     def entries(self) -> Iterator[Entry]:
         """What the store holds; the results that ship are not counted, nor what is not bytes."""
-        with self._opened.reading() as cache:
+        with self.reading() as cache:
             for name in cache.iterkeys():
                 kind, _, key = name.partition("/")
                 if kind in ("result", "upload") and (stream := _stream(cache, name)) is not None:
@@ -165,7 +168,7 @@ class Store:
 
     def heads(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped, without its arrays."""
-        with suppress(StoreError), self._opened.reading() as cache:  # `problem` says so
+        with suppress(StoreError), self.reading() as cache:  # `problem` says so
             for name in cache.iterkeys():
                 if name.startswith("result/") and (stream := _stream(cache, name)) is not None:
                     with stream:
@@ -180,23 +183,23 @@ class Store:
 
     def trim(self) -> int:
         """Sweep orphans, and drop results until the store keeps its limit; returns how many went."""
-        with self._opened.writing() as cache:
-            return cache.sweep() + cache.drop_unused(cache.volume() - self.limit, ())
+        with self.writing() as cache:
+            return cache.sweep() + cache.drop_unused(cache.volume() - self.limit)
 
     def clear(self) -> int:
         """Forget results and uploads; returns how many entries went."""
         count = sum(1 for _ in self.entries())  # an upload's name has a row of its own
-        with self._opened.writing() as cache:
+        with self.writing() as cache:
             cache.clear()
         return count
 
     def _name(self, digest: str) -> str:
-        with self._opened.reading() as cache:
+        with self.reading() as cache:
             return cache.get(f"name/{digest}", b"upload").decode(errors="replace")
 
     def _open_upload(self, digest: str) -> BinaryIO:
         """Looked up anew each time: an upload may be deleted, or expire, while a job reads it."""
-        with self._opened.reading() as cache:
+        with self.reading() as cache:
             stream = cache.get(f"upload/{digest}", read=True)
         if stream is None:
             raise InputError(
@@ -206,26 +209,15 @@ class Store:
             )
         return cast(BinaryIO, stream)
 
-    def _check_uploads(self, size: int) -> None:
-        with self._opened.writing() as cache:
-            kept = cache.kept("upload")
-        if kept + size > UPLOADS_SHARE * self.limit:
-            raise StoreError(
-                f"There is no room for another upload: {kept / 1e6:,.1f} MB are kept, and together uploads may take "
-                f"{UPLOADS_SHARE * self.limit / 1e6:,.1f} MB.",
-                hint="Delete uploads, or set BERTVIZ_STORE_LIMIT to more gigabytes.",
-            )
-
-    def _make_room(self, size: int, *but: str) -> None:
-        with self._opened.writing() as cache:
+    def _set(self, key: str, value: bytes | io.BytesIO, **options: Any) -> None:
+        """Write an entry. Past the limit the results longest unused make room for it."""
+        size = len(value) if isinstance(value, bytes) else value.getbuffer().nbytes
+        with self.writing() as cache:
             if time.monotonic() - self._swept > HOUR:
                 self._swept = time.monotonic()
                 cache.sweep()
-            cache.drop_unused(cache.volume() + size - self.limit, but)
-
-    def _set(self, key: str, value: Any, **options: Any) -> None:
-        with self._opened.writing() as cache:
-            cache.set(key, value, **options)
+            cache.drop_unused(cache.volume() + size - self.limit, but=key)
+            cache.set(key, value, read=not isinstance(value, bytes), **options)
 
 
 def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:

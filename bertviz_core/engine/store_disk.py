@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,19 +86,14 @@ class BytesCache(diskcache.Cache):
         self.expire()
         return len(orphans) + len(lost)
 
-    def kept(self, kind: str) -> int:
-        """Bytes of the entries of one kind that have not expired."""
-        query = f"SELECT COALESCE(SUM({SIZE}), 0) FROM Cache WHERE {OF_KIND} AND COALESCE(expire_time > ?, 1)"
-        return int(self._sql(query, (*_range(kind), time.time())).fetchone()[0])
-
-    def drop_unused(self, wanted: int, but: Collection[str]) -> int:
-        """Drop the results longest unused, neither pinned nor among `but`, until `wanted` bytes are free or none is
+    def drop_unused(self, wanted: int, but: str = "") -> int:
+        """Drop the results longest unused, none pinned and not `but`, until `wanted` bytes are free or none is
         left. Returns how many went."""
         if wanted <= 0:
             return 0
         query = f"SELECT rowid, key, filename, {SIZE} FROM Cache WHERE {OF_KIND} ORDER BY access_time"
         with self._transact() as (sql, cleanup):
-            needed, gone = {*but, *self._pinned()}, []
+            needed, gone = {but, *self._pinned()}, []
             for rowid, key, filename, size in sql(query, _range("result")).fetchall():
                 if wanted <= 0:
                     break
@@ -142,8 +137,8 @@ def _size(path: Path) -> int | None:
 class ReadingCache(diskcache.Cache):
     """A database opened for reading alone: diskcache's own constructor would write its settings."""
 
-    def __init__(self, folder: Path, uri: str) -> None:
-        self._directory, self._uri = str(folder), uri
+    def __init__(self, folder: Path, uri: str, patience: float) -> None:
+        self._directory, self._uri, self._timeout = str(folder), uri, patience
         self._disk, self._local, self._txn_id = BytesDisk(str(folder)), threading.local(), None
         self.statistics, self.eviction_policy = 0, "none"
         self._sql("SELECT key, raw, expire_time, tag, mode, filename, value FROM Cache LIMIT 1").fetchall()
@@ -151,7 +146,7 @@ class ReadingCache(diskcache.Cache):
     @property
     def _con(self) -> sqlite3.Connection:
         if getattr(self._local, "con", None) is None:
-            self._local.con = sqlite3.connect(self._uri, timeout=1, isolation_level=None, uri=True)
+            self._local.con = sqlite3.connect(self._uri, timeout=self._timeout, isolation_level=None, uri=True)
             if self._uri == EMPTY:
                 self._local.con.execute(TABLE)
         connection: sqlite3.Connection = self._local.con

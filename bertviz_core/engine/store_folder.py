@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ UNUSABLE = (*ERRORS, TypeError, ValueError)  # the latter two for settings that 
 VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
 PATIENCE = 5  # seconds that opening waits for a process that has locked the store
 RETRY = 10  # seconds until a store that could not be written is tried again
+NOTICE = 600  # seconds for which a reader is shown that everything is gone
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
 
@@ -29,20 +31,24 @@ log = logging.getLogger(__name__)
 class StoreFolder:
     """The store's folder, with its cache open as well as can be.
 
-    A folder that cannot be written is tried again every few seconds; one that was removed or replaced while it was
+    A folder that could not be used is tried again every few seconds; one that was removed or replaced while it was
     open is opened anew.
 
     Attributes:
-        cache: What can be read, and written where `writable` says so.
-        problem: What is wrong now, or None.
-        writable: Whether anything new can be stored.
+        cache: A BytesCache where it can be written, else a ReadingCache.
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, threading.Lock()
-        self.problem: StoreError | None = None
+        self._problem: StoreError | None = None
+        self._until = 0.0
         self._file: tuple[int, int] | None = None
         self._open(PATIENCE)
+
+    def problem(self) -> StoreError | None:
+        """What is wrong now, or None."""
+        self._current()
+        return self._problem
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[diskcache.Cache]:
@@ -54,13 +60,12 @@ class StoreFolder:
     def writing(self) -> Iterator[BytesCache]:
         """The same for writing; raises StoreError where nothing can be written."""
         with self._guarded("cannot be written ({}): nothing new was stored") as cache:
-            if not self.writable and self.problem:
-                raise copy(self.problem)  # each raising would lengthen the traceback of the one that is kept
+            if not isinstance(cache, BytesCache):
+                raise copy(self._problem or _problem("cannot be written now.", self.path))
             yield cache
             if _file(self.path) != self._file:
                 raise _problem("was removed while it was written: nothing new was stored.", self.path)
-        if self.writable:
-            self.problem = None
+        self._problem = None
 
     @contextlib.contextmanager
     def _guarded(self, what: str) -> Iterator[diskcache.Cache]:
@@ -70,30 +75,38 @@ class StoreFolder:
         except ERRORS as error:
             with contextlib.suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
-            problem = _problem(f"{what.format(_reason(error))}.", self.path)
-            if self.writable:
-                self.problem = problem
+            problem = _problem(f"{what.format(_reason(error, self.path))}.", self.path)
+            if isinstance(cache, BytesCache):
+                self._note(copy(problem), RETRY)  # one that is raised keeps its frames alive, and their bytes
             raise problem from error
 
     def _current(self) -> diskcache.Cache:
         with self._lock:
-            again = not self.writable and time.monotonic() > self._retry
+            again = self._problem and time.monotonic() > self._until
             if again or _file(self.path) != self._file:
                 self._open(0.1)
             return self.cache
 
     def _open(self, patience: float) -> None:
-        before, known = self._file, self.problem
-        self.cache, self.problem = opened(self.path, patience)
-        self.writable = self.problem is None
-        self._file, self._retry = _file(self.path), time.monotonic() + RETRY
-        if self.writable and before not in (None, self._file):
-            self.problem = _problem("was removed or replaced while it was open: what it held is gone.", self.path)
-        if self.problem and str(self.problem) != str(known):
-            log.warning("%s", self.problem)
-        if self.writable:
+        before = self._file
+        self.cache, problem = opened(self.path, patience)
+        self._file = _file(self.path)
+        if problem:
+            self._note(problem, RETRY)
+        elif before not in (None, self._file):
+            gone = "was removed or replaced while it was open: what it held is gone."
+            self._note(_problem(gone, self.path), NOTICE)
+        else:
+            self._problem = None
+        if isinstance(self.cache, BytesCache):
             with contextlib.suppress(*ERRORS):
                 self.cache.sweep()
+
+    def _note(self, problem: StoreError, seconds: float) -> None:
+        """Say so for some time; then the folder is opened again, and it shows whether the problem has gone."""
+        if str(problem) != str(self._problem):
+            log.warning("%s", problem)
+        self._problem, self._until = problem, time.monotonic() + seconds
 
 
 def opened(folder: Path, patience: float) -> tuple[diskcache.Cache, StoreError | None]:
@@ -106,17 +119,17 @@ def opened(folder: Path, patience: float) -> tuple[diskcache.Cache, StoreError |
     try:
         return _to_write(folder, patience), None
     except UNUSABLE as error:
-        why, locked = _reason(error), getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+        why, locked = _reason(error, folder), getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
     except StoreError as error:
         why, locked = error.what, False
     address = (folder / DBNAME).absolute().as_uri()
     for options in ("mode=ro",) if locked else ("mode=ro", "mode=ro&immutable=1"):  # the second needs no -shm file
         try:
-            reading = ReadingCache(folder, f"{address}?{options}")
+            reading = ReadingCache(folder, f"{address}?{options}", patience)
         except ERRORS:
             continue
         return reading, _problem(f"cannot be written ({why}): what it holds can be read, nothing new is kept.", folder)
-    return ReadingCache(folder, EMPTY), _problem(f"cannot be used ({why}): only what ships is shown.", folder)
+    return ReadingCache(folder, EMPTY, patience), _problem(f"cannot be used ({why}): only what ships is shown.", folder)
 
 
 def _to_write(folder: Path, patience: float) -> BytesCache:
@@ -135,11 +148,17 @@ def _to_write(folder: Path, patience: float) -> BytesCache:
     return cache
 
 
-def _reason(error: BaseException) -> str:
-    """An error of sqlite or the system in a few words, without paths; diskcache's Timeout says nothing itself."""
+def _reason(error: BaseException, folder: Path) -> str:
+    """An error of sqlite or the system in a few words, without paths. sqlite says "disk I/O error" of a full disk and
+    "unable to open" of a read-only one: what the folder itself says to a new file is clearer."""
     if isinstance(error, OSError):
         return os.strerror(error.errno) if error.errno else type(error).__name__
-    return str(error) or str(error.__context__ or "it is locked")
+    try:
+        with tempfile.TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(1 << 16))
+    except OSError as plain:
+        return _reason(plain, folder)
+    return str(error) or str(error.__context__ or "it is locked")  # diskcache's Timeout says nothing itself
 
 
 def _problem(what: str, folder: Path) -> StoreError:

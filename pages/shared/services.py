@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
+from bertviz_core.errors import StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -170,5 +172,6 @@ def emergence(key: str) -> Emergence:
 
 def emerge(key: str, request: EmergenceRequest) -> Job:
     """Queue the whole training as one job, or join the one that runs."""
-    store().pin(request.parts(), days=1)  # while the job waits
+    with suppress(StoreError):  # the job will say so
+        store().pin(request.parts(), days=1)  # while it waits
     return _submit(key, "Emergence", lambda progress: training_emergence.compute(request, store(), progress=progress))
