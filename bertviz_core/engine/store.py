@@ -217,7 +217,7 @@ class Store:
                 self._swept = time.monotonic()
                 cache.sweep()
             cache.drop_unused(cache.volume() + size - self.limit, but=key)
-            cache.set(key, value, read=not isinstance(value, bytes), **options)
+            cache.set(key, value, **(options | {"read": not isinstance(value, bytes)}))
 
 
 def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:

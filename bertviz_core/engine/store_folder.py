@@ -129,7 +129,9 @@ def opened(folder: Path, patience: float) -> tuple[diskcache.Cache, StoreError |
         except ERRORS:
             continue
         return reading, _problem(f"cannot be written ({why}): what it holds can be read, nothing new is kept.", folder)
-    return ReadingCache(folder, EMPTY, patience), _problem(f"cannot be used ({why}): only what ships is shown.", folder)
+    return ReadingCache(folder, EMPTY, patience), _problem(
+        f"cannot be used ({why}): only the results that ship are shown.", folder
+    )
 
 
 def _to_write(folder: Path, patience: float) -> BytesCache:
