@@ -8,6 +8,9 @@ The training of the demo model, assets/emergence, is another matter: training/RE
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+
 from bertviz_core.analyses import ANALYSES
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
@@ -22,6 +25,9 @@ class Folder:
 
     def __init__(self) -> None:
         self.written: set[str] = set()
+
+    def pinned(self, keys: Iterable[str]) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def put(self, key: str, data: bytes) -> None:
         (SHIPPED / f"{key}.safetensors").write_bytes(data)

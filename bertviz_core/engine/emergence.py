@@ -52,6 +52,10 @@ class EmergenceRequest:
         sources = {LOSS: self.text, **dict.fromkeys(ANALYSES, self.text), "dependency_heads": self.treebank}
         return {name: Request(name, checkpoint, source, self.settings) for name, source in sources.items()}
 
+    def parts(self) -> list[str]:
+        """The keys of all checkpoints' requests."""
+        return [part.key() for checkpoint in self.training.checkpoints for part in self.of(checkpoint).values()]
+
 
 def find(store: Store, request: EmergenceRequest) -> Emergence | None:
     """The stored emergence, or None; one that cannot be read counts as none."""
@@ -97,6 +101,13 @@ def compute(
     """
     progress, left_out = progress or Progress(), deepcopy(request.training.left_out)
     request.settings.check(request.training.first)
+    with store.pinned([request.key(), *request.parts()]):
+        return _compute_all(request, store, execution, progress, left_out)
+
+
+def _compute_all(
+    request: EmergenceRequest, store: Store, execution: Execution, progress: Progress, left_out: LeftOut
+) -> Emergence:
     moments = list(_moments(request, store, execution, progress, left_out))
     if not moments:
         raise ModelError(

@@ -46,10 +46,10 @@ def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
         plain = not origin["options"] and "others" not in origin
         if plain and origin["settings"]["mode"] == mode:
             found[held.analysis] = max(held, found.get(held.analysis, held), key=lambda other: other.size)
-    return {name: _read(store, found[name]) for name in ANALYSES if name in found}
+    results = {name: _read(store, found[name]) for name in ANALYSES if name in found}
+    return {name: result for name, result in results.items() if result is not None}
 
 
-def _read(store: Store, held: Holding) -> Any:
-    data = store.get(held.key)
-    assert data is not None
-    return ANALYSES[held.analysis].result_class.from_bytes(data)
+def _read(store: Store, held: Holding) -> Any | None:
+    data = store.get(held.key)  # None where another process dropped it meanwhile
+    return None if data is None else ANALYSES[held.analysis].result_class.from_bytes(data)

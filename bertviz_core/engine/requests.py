@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,8 @@ def compute(
     before everything is done.
     """
     together = [request.for_analysis(analysis.name) for analysis in ANALYSES[request.analysis].together()]
-    results = _compute_pass(together, store, execution, progress or Progress(), model)
+    with store.pinned(other.key() for other in together) if store else nullcontext():
+        results = _compute_pass(together, store, execution, progress or Progress(), model)
     return results[together.index(request)]
 
 
@@ -124,16 +126,17 @@ def compute_all(
     once.
     """
     progress, failed, model = progress or Progress(), [], None
-    missing = [request for request in requests if find(store, request) is None]
+    requests = list(requests)
     progress.start("Loading the model")
-    for together in passes(missing):
-        try:
-            model = model or _load(together, execution)
-            _compute_pass(together, store, execution, progress, model)
-        except Cancelled:
-            raise
-        except BertvizError as error:
-            failed.append(error)
+    with store.pinned(request.key() for request in requests):
+        for together in passes(request for request in requests if find(store, request) is None):
+            try:
+                model = model or _load(together, execution)
+                _compute_pass(together, store, execution, progress, model)
+            except (Cancelled, StoreError):
+                raise
+            except BertvizError as error:
+                failed.append(error)
     if failed:
         raise min(failed, key=lambda error: isinstance(error, ModelError))
 

@@ -1,46 +1,32 @@
-"""Results and uploads on disk: diskcache with bytes only, nothing ever unpickled, nothing ever evicted for room."""
+"""Results and uploads on disk: bytes by key, nothing ever unpickled; past its limit the results longest unused go."""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import math
 import os
-import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import diskcache
-from diskcache.core import MODE_BINARY, MODE_RAW
 
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import InputError, StoreError
+from bertviz_core.engine.store_disk import BytesCache
+from bertviz_core.engine.store_folder import StoreFolder
+from bertviz_core.errors import InputError, SettingsError, StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MOST_HEADER = 100_000_000  # bytes; safetensors allows no more
+DAY = 86_400  # seconds
 UPLOAD_DAYS = 30  # an upload untouched for so long is forgotten
-
-
-class BytesDisk(diskcache.Disk):
-    """diskcache's own Disk pickles what it does not know (CVE-2025-69872); this one refuses anything but bytes."""
-
-    def put(self, key: Any) -> tuple[str, bool]:
-        if not isinstance(key, str):
-            raise TypeError("store keys are strings")
-        return key, True
-
-    def get(self, key: Any, raw: bool) -> str:
-        return str(key)
-
-    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:
-        if not read and not isinstance(value, bytes):
-            raise TypeError("store values are bytes")
-        return super().store(value, read, key=key)
-
-    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        if mode not in (MODE_RAW, MODE_BINARY):
-            raise StoreError("A store entry is not bytes; it was not opened.", hint="Clear the store.")
-        return super().fetch(mode, filename, value, read)
+PIN_DAYS = 7  # a job that was killed pins its results no longer
+LIMIT_GB = 10
+HOUR = 3600  # seconds between two sweeps, and between two marks that a result was used
 
 
 def default_folder() -> Path:
@@ -48,6 +34,15 @@ def default_folder() -> Path:
     if named := os.environ.get("BERTVIZ_STORE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
+
+
+def default_limit() -> int:
+    """`BERTVIZ_STORE_LIMIT`, in GB, as bytes; else 10 GB. Raises SettingsError for anything but a positive number."""
+    named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))
+    with suppress(ValueError):
+        if 0 < float(named) < math.inf:
+            return int(float(named) * 1e9)
+    raise SettingsError(f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, as 10 or 0.5.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,101 +55,152 @@ class Entry:
 
 
 class Store:
-    """Results by key, uploads by digest; what ships with the project is read beside it. Safe across processes."""
+    """Results by key, uploads by digest; what ships with the project is read beside it. Safe across processes.
 
-    def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED) -> None:
-        self.folder, self.shipped = folder or default_folder(), shipped
-        try:
-            self.cache = diskcache.Cache(
-                str(self.folder),
-                disk=BytesDisk,
-                eviction_policy="none",
-                size_limit=2**62,
-                disk_min_file_size=1 << 16,
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise StoreError(
-                f"The store cannot be opened ({error}).",
-                where=str(self.folder),
-                hint="Name another with --store.",
-            ) from error
+    Opening never fails: a store that cannot be written is read, one that cannot be read counts as empty, and both are
+    tried anew every few seconds. Each error of sqlite or the system leaves a method as StoreError.
+
+    Args:
+        folder: Where it lies; `default_folder()` where none is given.
+        shipped: Folder of the results that ship.
+        limit: Bytes on disk over which the results longest unused are dropped; `default_limit()` where none is given.
+    """
+
+    def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
+        named = os.path.expandvars(folder or default_folder())  # as diskcache will read it
+        self.folder, self.shipped = Path(named).expanduser(), shipped
+        self.limit = default_limit() if limit is None else limit
+        self._opened, self._swept = StoreFolder(self.folder), time.monotonic()
+        self._used: dict[str, float] = {}
+
+    @property
+    def cache(self) -> diskcache.Cache:
+        return self._opened.cache
+
+    @property
+    def problem(self) -> StoreError | None:
+        """What is wrong with the store now, or None."""
+        return self._opened.problem()
+
+    def reading(self) -> AbstractContextManager[diskcache.Cache]:
+        """The cache, for reading; errors of sqlite and the system become StoreError."""
+        return self._opened.reading()
+
+    def writing(self) -> AbstractContextManager[BytesCache]:
+        """The cache, for writing; raises StoreError where nothing can be written."""
+        return self._opened.writing()
 
     def get(self, key: str) -> bytes | None:
         """A result's bytes, from the store or from what ships with the project."""
-        try:
-            data = self.cache.get(f"result/{key}")
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise StoreError(
-                f"The store cannot be read ({error}).", where=str(self.folder), hint="Name another with --store."
-            ) from error
         shipped = self.shipped / f"{key}.safetensors"
-        return data if data is not None else shipped.read_bytes() if shipped.exists() else None
+        try:
+            with self.reading() as cache:
+                data: bytes | None = cache.get(f"result/{key}")
+        except StoreError:
+            if not shipped.exists():
+                raise
+            data = None
+        if data is not None:
+            self.mark_used(key)
+            return data
+        return shipped.read_bytes() if shipped.exists() else None
 
     def put(self, key: str, data: bytes) -> None:
         self._set(f"result/{key}", data)
+
+    def mark_used(self, key: str) -> None:
+        """Say that a result was shown, wherever it was read from: the limit drops first what was not."""
+        now, cache = time.monotonic(), self.cache
+        if isinstance(cache, BytesCache) and now - self._used.get(key, -HOUR) >= HOUR:
+            self._used[key] = now
+            cache.mark_used(f"result/{key}")
+
+    @contextmanager
+    def pinned(self, keys: Iterable[str]) -> Iterator[None]:
+        """While a job runs, the limit drops none of these results. Raises StoreError, before any work is done, where
+        nothing can be stored."""
+        name = self.pin(keys, PIN_DAYS)
+        try:
+            yield
+        finally:
+            with suppress(StoreError), self.writing() as cache:
+                cache.delete(name)
+
+    def pin(self, keys: Iterable[str], days: float) -> str:
+        """The same until `pinned` with these keys ends, for jobs that wait; returns the name of the pin."""
+        names = "\n".join(sorted({f"result/{key}" for key in keys})).encode()
+        name = f"pins/{hashlib.sha256(names).hexdigest()}"
+        self._set(name, names, expire=days * DAY)
+        return name
 
     def keep_upload(self, data: bytes, name: str) -> str:
         """Keep an upload under its digest, which is returned; touching it again starts its days anew."""
         from bertviz_core.corpora.source import from_bytes
 
         source = from_bytes(data, name)
-        seconds = UPLOAD_DAYS * 86_400
-        self._set(f"name/{source.digest}", name.encode(), expire=seconds)
-        self._set(f"upload/{source.digest}", io.BytesIO(data), expire=seconds, read=True)
+        self._set(f"name/{source.digest}", name.encode(), expire=UPLOAD_DAYS * DAY)
+        self._set(f"upload/{source.digest}", io.BytesIO(data), expire=UPLOAD_DAYS * DAY)
         return source.digest
 
     def upload(self, digest: str) -> Source:
         """An upload by its digest alone; raises InputError when it is not here (any more)."""
         with self._open_upload(digest) as stream:
             size = stream.seek(0, io.SEEK_END)
-        name = self.cache.get(f"name/{digest}", b"upload").decode()
-        return Source(name, digest, size, lambda: self._open_upload(digest))
+        return Source(self._name(digest), digest, size, lambda: self._open_upload(digest))
 
     def uploads(self) -> dict[str, str]:
         """digest -> name of every upload still kept."""
-        keys = [entry.key for entry in self.entries() if entry.kind == "upload"]
-        return {key: self.cache.get(f"name/{key}", b"upload").decode() for key in keys}
+        return {entry.key: self._name(entry.key) for entry in self.entries() if entry.kind == "upload"}
 
     def delete_upload(self, digest: str) -> None:
-        self.cache.delete(f"upload/{digest}")
-        self.cache.delete(f"name/{digest}")
+        with self.writing() as cache:
+            cache.delete(f"upload/{digest}")
+            cache.delete(f"name/{digest}")
 
     def entries(self) -> Iterator[Entry]:
         """What the store holds; the results that ship are not counted, nor what is not bytes."""
-        for name in self.cache.iterkeys():
-            kind, _, key = name.partition("/")
-            try:
-                stream = self.cache.get(name, read=True) if kind in ("result", "upload") else None
-            except StoreError:
-                continue
-            if stream is not None:
-                size = len(stream) if isinstance(stream, bytes) else stream.seek(0, io.SEEK_END)
-                yield Entry(kind, key, size)
+        with self.reading() as cache:
+            for name in cache.iterkeys():
+                kind, _, key = name.partition("/")
+                if kind in ("result", "upload") and (stream := _stream(cache, name)) is not None:
+                    with stream:
+                        yield Entry(kind, key, stream.seek(0, io.SEEK_END))
 
     def heads(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped, without its arrays."""
-        for entry in self.entries():
-            if entry.kind == "result":
-                held = self.cache.get(f"result/{entry.key}", read=True)
-                with io.BytesIO(held) if isinstance(held, bytes) else held as stream:
-                    yield entry.key, _header(stream)
+        with suppress(StoreError), self.reading() as cache:  # `problem` says so
+            for name in cache.iterkeys():
+                if name.startswith("result/") and (stream := _stream(cache, name)) is not None:
+                    with stream:
+                        yield name.removeprefix("result/"), _header(stream)
         for path in sorted(self.shipped.glob("*.safetensors")):
             with path.open("rb") as stream:
                 yield path.stem, _header(stream)
 
     def size(self) -> int:
-        """Bytes on disk."""
-        return int(self.cache.volume())
+        """Bytes of all files in its folder."""
+        return sum(_size(Path(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)
+
+    def trim(self) -> int:
+        """Sweep orphans, and drop results until the store keeps its limit; returns how many went."""
+        with self.writing() as cache:
+            return cache.sweep() + cache.drop_unused(cache.volume() - self.limit)
 
     def clear(self) -> int:
         """Forget results and uploads; returns how many entries went."""
         count = sum(1 for _ in self.entries())  # an upload's name has a row of its own
-        self.cache.clear()
+        with self.writing() as cache:
+            cache.clear()
         return count
+
+    def _name(self, digest: str) -> str:
+        with self.reading() as cache:
+            return cache.get(f"name/{digest}", b"upload").decode(errors="replace")
 
     def _open_upload(self, digest: str) -> BinaryIO:
         """Looked up anew each time: an upload may be deleted, or expire, while a job reads it."""
-        stream = self.cache.get(f"upload/{digest}", read=True)
+        with self.reading() as cache:
+            stream = cache.get(f"upload/{digest}", read=True)
         if stream is None:
             raise InputError(
                 "This upload is not on this server (any more).",
@@ -163,15 +209,31 @@ class Store:
             )
         return cast(BinaryIO, stream)
 
-    def _set(self, key: str, value: Any, **options: Any) -> None:
-        try:
-            self.cache.set(key, value, **options)
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise StoreError(
-                f"The store could not write ({error}); what it holds is unharmed.",
-                where=str(self.folder),
-                hint="Make room on the disk, or name another folder with --store.",
-            ) from error
+    def _set(self, key: str, value: bytes | io.BytesIO, **options: Any) -> None:
+        """Write an entry. Past the limit the results longest unused make room for it."""
+        size = len(value) if isinstance(value, bytes) else value.getbuffer().nbytes
+        with self.writing() as cache:
+            if time.monotonic() - self._swept > HOUR:
+                self._swept = time.monotonic()
+                cache.sweep()
+            cache.drop_unused(cache.volume() + size - self.limit, but=key)
+            cache.set(key, value, **(options | {"read": not isinstance(value, bytes)}))
+
+
+def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:
+    """An entry as a stream, to be closed; None where it is gone meanwhile, or not bytes."""
+    try:
+        value = cache.get(name, read=True)
+    except StoreError:
+        return None
+    return io.BytesIO(value) if isinstance(value, bytes) else value
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0  # gone meanwhile
 
 
 def _header(stream: BinaryIO) -> bytes:

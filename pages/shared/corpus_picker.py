@@ -134,6 +134,10 @@ def _keep(data: bytes, name: str, kind: str) -> None:
 
 
 def _delete(option: str, kind: str) -> None:
-    services.store().delete_upload(option.removeprefix(UPLOAD))
+    try:
+        services.store().delete_upload(option.removeprefix(UPLOAD))
+    except BertvizError as problem:  # the store cannot be written
+        st.session_state["upload_problem"] = problem
+        return
     del _uploads(kind)[option]
     st.session_state["corpus"] = next(iter(SAMPLES[kind]))

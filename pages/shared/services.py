@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
+from bertviz_core.errors import StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
@@ -37,6 +39,12 @@ def store() -> Store:
     return Store()
 
 
+@st.cache_data(ttl=10, show_spinner=False)  # a walk over all files
+def store_size() -> int:
+    """Bytes that the store takes on the disk."""
+    return store().size()
+
+
 def upload(digest: str) -> Source:
     """An upload by its digest; raises InputError when it is not here (any more)."""
     return bounded(store().upload(digest))
@@ -55,6 +63,7 @@ def jobs() -> Jobs:
 def find(request: Request) -> Any | None:
     """The stored result or None; frozen, so that all sessions may share it."""
     key = request.key()
+    store().mark_used(key)
     try:
         return _read(key, request)
     except LookupError:
@@ -163,4 +172,6 @@ def emergence(key: str) -> Emergence:
 
 def emerge(key: str, request: EmergenceRequest) -> Job:
     """Queue the whole training as one job, or join the one that runs."""
+    with suppress(StoreError):  # the job will say so
+        store().pin(request.parts(), days=1)  # while it waits
     return _submit(key, "Emergence", lambda progress: training_emergence.compute(request, store(), progress=progress))

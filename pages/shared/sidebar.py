@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, Mode, Settings
-from pages.shared import catalogue, corpus_picker, job_panel, services
+from pages.shared import boxes, catalogue, corpus_picker, job_panel, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
@@ -22,13 +22,15 @@ def choose(entry: Entry) -> None:
     """Draw the sidebar and keep the choice for the page; raises BertvizError for a model or corpus not there."""
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
+        if problem := services.store().problem:
+            st.warning(f"{boxes.plain(problem.what)} {boxes.plain(problem.hint)}", icon=":material/database_off:")
         _menu()
         job_panel.beside()
         checkpoint = _model()
         source = corpus_picker.choose(entry)
         settings = _settings(checkpoint)
         head, base = _head(checkpoint)
-        st.caption(f"Store: {services.store().size() / 1e6:,.1f} MB on this machine.")
+        st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     _run.selection = Selection(checkpoint, source, settings, head, base)
 
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses import ANALYSES, Kind
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request
-from bertviz_core.errors import InputError, ModelError
+from bertviz_core.errors import InputError, ModelError, StoreError
 from pages.shared import catalogue, services
 from pages.shared.selection import Selection
 
@@ -64,5 +64,5 @@ def _uploads(kind: Kind) -> Iterator[Source]:
     for option in reversed(st.session_state.get(f"uploads-{kind}", {})):
         try:
             yield services.upload(option.removeprefix("upload-"))
-        except InputError:
-            continue  # deleted, or expired, meanwhile
+        except (InputError, StoreError):
+            continue  # deleted, or expired, meanwhile; or the store cannot be read, as the sidebar says

@@ -1,0 +1,108 @@
+"""Writers that are killed in the midst of a write, many times: nothing that was said to be stored is lost or torn.
+
+    BERTVIZ_KILLS=20 python -m pytest tests/engine/test_store_kills.py -s
+
+is the long form, which prints what it counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from bertviz_core.engine.store import Store
+
+KILLS = int(os.environ.get("BERTVIZ_KILLS", "4"))
+ROOT = Path(__file__).parents[2]
+WRITER = """
+import sys
+from pathlib import Path
+from bertviz_core.engine.store import Store
+from tests.engine.test_store_kills import content
+store, name = Store(Path(sys.argv[1])), sys.argv[2]
+for number in range(10**6):
+    key = f"{name}-{number}"
+    store.put(key, content(key))
+    print("result", key, flush=True)
+    store.put(f"shared-{number % 7}", content(f"shared-{number % 7}"))  # as the other writer does
+    if number % 5 == 0:
+        print("upload", store.keep_upload(content(key), key), flush=True)
+    if number % 10 == 0:
+        digest = store.keep_upload(content(key) + b"!", key)
+        store.delete_upload(digest)
+        print("deleted", digest, flush=True)
+"""
+
+
+def content(key: str) -> bytes:
+    """What is stored under a key: up to 2 MB in files, a third of them small enough for the database itself."""
+    seed = hashlib.sha256(key.encode()).digest()
+    size = (100, 200_000, 2_000_000)[seed[0] % 3] + seed[1]
+    return (seed * (size // len(seed) + 1))[:size]
+
+
+def writers(folder: Path, kill: int) -> list[str]:
+    """Two processes write until they are killed; what they said to be done. A line cut off was not said."""
+    command = [sys.executable, "-c", WRITER, str(folder)]
+    both = [
+        subprocess.Popen([*command, f"{kill}.{name}"], cwd=ROOT, stdout=subprocess.PIPE, text=True) for name in "ab"
+    ]
+    said: list[str] = []
+    begun = threading.Barrier(3)
+
+    def listen(writer: subprocess.Popen[str]) -> None:
+        said.append(writer.stdout.readline())
+        begun.wait(60)
+        said.extend(writer.stdout)
+
+    listeners = [threading.Thread(target=listen, args=(writer,)) for writer in both]
+    for listener in listeners:
+        listener.start()
+    begun.wait(60)
+    time.sleep(random.Random(kill).uniform(0.05, 0.4))
+    for writer in both:
+        writer.kill()
+    for listener, writer in zip(listeners, both, strict=True):
+        listener.join()
+        writer.wait()
+    return [line for line in said if line.endswith("\n")]
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*.val")}
+
+
+def test_killed_writers_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
+    folder, said, orphans, orphan_bytes = tmp_path / "store", [], 0, 0
+    for kill in range(KILLS):
+        said += writers(folder, kill)
+        store = Store(folder)
+        assert store.problem is None, store.problem
+        before = store.size()
+        swept = store.cache.sweep(old=0)
+        store.cache.close()
+        orphans, orphan_bytes = orphans + swept, orphan_bytes + before - store.size()
+    done = [line.split() for line in said]
+    for kind, key in done:
+        if kind == "result":
+            assert store.get(key) == content(key), key
+        elif kind == "upload":
+            assert hashlib.sha256(b"".join(store.upload(key).opener())).hexdigest() == key
+    gone = {key for kind, key in done if kind == "deleted"}
+    assert not gone & store.uploads().keys()
+    for entry in store.entries():  # what was not said any more is whole too
+        if entry.kind == "result":
+            assert store.get(entry.key) == content(entry.key), entry.key
+    rows = store.cache._sql("SELECT filename FROM Cache WHERE filename IS NOT NULL").fetchall()
+    assert files(folder) == {name for (name,) in rows}
+    assert len(done) > KILLS
+    print(
+        f"\n{KILLS} kills of two writers: {len(done):,} writes said to be done, 0 lost, 0 torn; {orphans} orphans of "
+        f"{orphan_bytes / 1e6:,.1f} MB swept, 0 left"
+    )
