@@ -51,3 +51,15 @@ class Cancelled(BertvizError):
 
     def __init__(self) -> None:
         super().__init__("The job was cancelled.", hint="Nothing was stored; earlier results stay.")
+
+
+class QueueFull(BertvizError):
+    """More jobs wait than may, in all or of one reader."""
+
+
+def unexpected(error: BaseException) -> BertvizError:
+    """What people are shown of a programming error, in one line; the log is to have the rest."""
+    return BertvizError(
+        f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]}).",
+        hint="Earlier results stay. The server's log has the details.",
+    )
