@@ -16,6 +16,7 @@ from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.workers import Worker
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.loaded import LoadedModels
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,15 +76,14 @@ def _read(key: str, _request: Request) -> Any:
 
 
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-    """The model that single inputs run on, loaded once and kept while no other is asked for."""
-    return _model(checkpoint.fingerprint(), dtype, checkpoint)
+    """The model that single inputs run on, which readers share."""
+    with st.spinner("Loading the model"):
+        return _models().get(checkpoint, dtype)
 
 
-@st.cache_resource(max_entries=1, show_spinner="Loading the model")
-def _model(fingerprint: str, dtype: str, _checkpoint: Checkpoint) -> AttentionModel:
-    from bertviz_core.models.one_input import load_to_view
-
-    return load_to_view(_checkpoint, dtype=dtype)
+@st.cache_resource(show_spinner=False)
+def _models() -> LoadedModels:
+    return LoadedModels()
 
 
 def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
