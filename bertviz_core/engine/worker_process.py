@@ -42,9 +42,12 @@ class Server:
         return self._tasks.get()
 
     def say(self, **message: Any) -> None:
-        with self._lock:
-            self._write.write(json.dumps(message) + "\n")
-            self._write.flush()
+        try:
+            with self._lock:
+                self._write.write(json.dumps(message) + "\n")
+                self._write.flush()
+        except OSError:  # nobody listens any more
+            os._exit(1)
 
     def _listen(self) -> None:
         """A cancel is of the task that was read last."""

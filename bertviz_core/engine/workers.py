@@ -16,7 +16,7 @@ from typing import Any
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.tasks import Task
-from bertviz_core.errors import BertvizError, Cancelled
+from bertviz_core.errors import SMALLER, BertvizError, Cancelled
 
 PATIENCE = 0.5  # seconds that a stage has to hear a cancel before it is ended with its process
 POLL = 0.05
@@ -91,8 +91,7 @@ def _died(status: int) -> BertvizError:
     how = f"signal {-status}" if status < 0 else f"exit status {status}"
     return BertvizError(
         f"The process that ran the job has died ({how}); memory may have run out.",
-        hint="Earlier results stay. Run it again; where it dies again, choose a smaller model, fewer inputs or shorter "
-        "ones.",
+        hint=f"{SMALLER} Or run it again, if somebody has ended the process.",
     )
 
 

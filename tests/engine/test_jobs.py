@@ -229,6 +229,16 @@ def test_what_went_wrong_is_kept_for_people_and_the_worker_goes_on(error):
     assert wait_for(jobs.submit("other", "Other", nothing, "a")).state == "done"
 
 
+def test_want_of_memory_is_said_in_plain_words():
+    jobs = make_jobs()
+
+    def work(progress):
+        raise MemoryError
+
+    job = wait_for(jobs.submit("key", "Work", work, "a"))
+    assert str(job.error).startswith("The job ran out of memory.") and "smaller model" in str(job.error)
+
+
 def test_many_readers_at_once_lose_nothing():
     """Asking, leaving and looking from many threads: every job ends, and nothing is left."""
     jobs, mine, problems = make_jobs(), [], []
