@@ -9,7 +9,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.tasks import Performer, Task
 
 
-def performer() -> Callable[[Task, Progress], None]:
+def performer(*_modules: str) -> Callable[[Task, Progress], None]:
     """In place of a `Worker`."""
     keeps_a_model = Performer()
     return lambda task, progress: keeps_a_model.perform(json.loads(json.dumps(task)), progress)

@@ -45,7 +45,7 @@ class Gate:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(services, "Worker", lambda: gate)
+    monkeypatch.setattr(services, "Worker", lambda *_modules: gate)
     yield gate
     gate.opened.set()
 

@@ -1,6 +1,7 @@
 """The inside of a worker process: `python -m bertviz_core.engine.worker_process` performs the tasks that come in.
 
-A line of JSON is a message. In: {"task": ...} and {"cancel": true}. Out: {"progress": ...} while a task runs, then
+It imports the modules that its arguments name first. A line of JSON is a message. In: {"task": ...} and
+{"cancel": true}. Out: {"ready": true} when it has imported them, {"progress": ...} while a task runs, then
 {"end": "done"}, {"end": "cancelled"}, or {"end": "failed", "error": ..., "broken": ...}, where broken says that the
 error was none that the user can mend: such a process is not used again. The end of the input ends the process at once,
 whatever it does, so that no worker outlives its server.
@@ -17,6 +18,7 @@ import signal
 import sys
 import threading
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -66,6 +68,9 @@ def main() -> None:
     """Perform tasks until the server is gone."""
     server = Server(*_streams())
     _step_back()
+    for module in sys.argv[1:]:
+        import_module(module)
+    server.say(ready=True)
     performer = Performer()
     while True:
         task, progress = server.next_task()

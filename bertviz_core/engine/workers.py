@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,13 @@ class Worker:
     """Performs one task at a time in a process that stays, with its last model, for the next one.
 
     The process is no fork and none of `multiprocessing`'s: those would run Streamlit's script once more, and pickle.
+
+    Args:
+        modules: What the process imports before its first task. A cancel meanwhile leaves it to get ready for the next.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
         self._process: Process | None = None
         atexit.register(self.close)
 
@@ -41,14 +46,14 @@ class Worker:
             Cancelled: `progress` said so; a stage that does not hear of it in time was ended with its process.
             BertvizError: the task failed, or its process died.
         """
-        if self._process is None or not self._process.alive():
-            progress.stage = "Starting a process for the work"
-            self._process = Process()
+        process = self._process if self._process and self._process.alive() else Process(self._modules)
+        self._process = process
         try:
-            self._process.say(task=task)
-            self._follow(self._process, progress)
+            _wait_until_ready(process, progress)
+            process.say(task=task)
+            _follow(process, progress)
         except (OSError, EOFError):
-            raise _died(self._process.end()) from None
+            raise _died(process.end()) from None
 
     def close(self) -> None:
         """End the process, and whatever it does."""
@@ -60,20 +65,27 @@ class Worker:
         """Of the process, where there is one."""
         return self._process.pid if self._process and self._process.alive() else None
 
-    def _follow(self, process: Process, progress: Progress) -> None:
-        ends = float("inf")
-        while True:
-            if ends == float("inf") and progress.cancelled.is_set():
-                process.say(cancel=True)
-                ends = time.monotonic() + PATIENCE
-            if time.monotonic() > ends:
-                process.end()
-                raise Cancelled()
-            message = process.hear(POLL)
-            if "progress" in message:
-                progress.restore(message["progress"])
-            elif "end" in message:
-                return _finish(process, message)
+
+def _wait_until_ready(process: Process, progress: Progress) -> None:
+    while not process.ready:
+        progress.start("Starting a process for the work")
+        process.ready = "ready" in process.hear(POLL)
+
+
+def _follow(process: Process, progress: Progress) -> None:
+    ends = float("inf")
+    while True:
+        if ends == float("inf") and progress.cancelled.is_set():
+            process.say(cancel=True)
+            ends = time.monotonic() + PATIENCE
+        if time.monotonic() > ends:
+            process.end()
+            raise Cancelled()
+        message = process.hear(POLL)
+        if "progress" in message:
+            progress.restore(message["progress"])
+        elif "end" in message:
+            return _finish(process, message)
 
 
 def _finish(process: Process, message: dict[str, Any]) -> None:
@@ -98,10 +110,11 @@ def _died(status: int) -> BertvizError:
 class Process:
     """The running process, and lines of JSON to and from it."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Sequence[str]) -> None:
+        self.ready = False
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         self._popen = subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path}
+            [*COMMAND, *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path}
         )
         self._heard: queue.Queue[dict[str, Any] | None] = queue.Queue()
         threading.Thread(target=self._listen, name="worker", daemon=True).start()

@@ -147,11 +147,17 @@ def test_a_stage_that_hears_no_cancel_is_ended_with_its_process(fresh, task):
     assert fresh.pid is None
 
 
-def test_a_cancel_while_the_process_starts(fresh, task):
-    jobs = Jobs({"analyses": fresh})
-    job = jobs.submit("key", "Work", task()[1], "reader")
-    wait_until(lambda: fresh.pid)
+def test_a_cancel_while_the_process_starts_leaves_it_for_the_next_task(doomed):
+    slow = Worker("torch")
+    jobs = Jobs({"analyses": slow})
+    job = jobs.submit("key", "Work", doomed, "reader")
+    wait_until(lambda: slow.pid)
+    pid = slow.pid
     assert seconds_to_cancel(jobs, job) < SOON
+    with pytest.raises(BertvizError, match="not on this server"):
+        slow(doomed, Progress())
+    assert slow.pid == pid
+    slow.close()
 
 
 def test_a_process_that_died_while_nothing_ran_is_replaced(fresh, doomed):
