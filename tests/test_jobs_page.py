@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.engine import jobs as jobs_module
+from bertviz_core.engine.store import Store
 from bertviz_core.engine.workers import _died
+from bertviz_core.errors import StoreError
 from pages.shared import services
 from tests import browser
 from tests.test_app import open_app, own_store, unescaped, wait_for_job, words
@@ -133,6 +135,15 @@ def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest
     second = reader(4)
     click(second, "Analyse")
     assert not second.error
+
+
+def test_a_store_that_cannot_be_written_is_said_before_any_work(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = StoreError("The store cannot be written.", hint="Name another folder with BERTVIZ_STORE.")
+    monkeypatch.setattr(Store, "problem", problem)
+    app = reader(3)
+    click(app, "Analyse")
+    assert "cannot be written" in app.error[0].value and not app.exception
+    assert progress(app) == [] and not gate.tasks
 
 
 def kept(store: Path) -> set[str]:
