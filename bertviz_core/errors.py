@@ -51,3 +51,20 @@ class Cancelled(BertvizError):
 
     def __init__(self) -> None:
         super().__init__("The job was cancelled.", hint="Nothing was stored; earlier results stay.")
+
+
+class QueueFull(BertvizError):
+    """More jobs wait than may, in all or of one reader."""
+
+
+SMALLER = "Earlier results stay. Choose a smaller model, fewer inputs or shorter ones."
+
+
+def unexpected(error: BaseException) -> BertvizError:
+    """What people are shown of an error that is none of the family, in one line; the log is to have the rest."""
+    if isinstance(error, MemoryError):
+        return BertvizError("The job ran out of memory.", hint=SMALLER)
+    return BertvizError(
+        f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]}).",
+        hint="Earlier results stay. The server's log has the details.",
+    )

@@ -10,7 +10,7 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from tests import families
+from tests import families, in_process
 from tests.shipped import clearest, values
 
 ROOT = Path(__file__).parent.parent
@@ -21,6 +21,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import streamlit as st
 
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr("pages.shared.services.Worker", in_process.performer)
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
 
@@ -116,6 +117,10 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
     assert "440 MB" in words(app)
     assert fetched == []
     next(b for b in app.button if b.label == "Download 440 MB").click().run()
+    for _ in range(100):
+        if fetched:
+            break
+        time.sleep(0.05)
     assert fetched == ["someone/some-model"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from bertviz_core.corpora.source import Source, from_path
@@ -19,8 +20,7 @@ SAMPLES: dict[str, dict[str, str]] = {
 def sample(name: str) -> Source:
     """The sample called `name`; raises KeyError for another name."""
     files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}
-    source = from_path(FOLDER / files[name])
-    return Source(name, source.digest, source.size, source.opener)
+    return replace(from_path(FOLDER / files[name]), name=name)
 
 
 def find_source(name: str) -> Source:

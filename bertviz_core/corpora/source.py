@@ -24,13 +24,15 @@ TIMES, AT_LEAST = 100, 50 * CHUNK
 @dataclass(frozen=True)
 class Source:
     """`name` is for people; `digest` (sha256 of the bytes, hex) is what keys use; `opener` gives the bytes anew;
-    `most` is how many bytes it may unpack to, where somebody has said so."""
+    `most` is how many bytes it may unpack to, where somebody has said so; `locator` lets another process open the same
+    bytes: "file:PATH", "upload:KEY" of the store, or empty where only this process has them."""
 
     name: str
     digest: str
     size: int
     opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
     most: int | None = field(default=None, repr=False, compare=False)
+    locator: str = field(default="", repr=False, compare=False)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """(line number from 1, line without its end), decoded strictly; gzip and xz are unpacked on the way.
@@ -128,7 +130,9 @@ def from_path(path: Path | str) -> Source:
     try:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return Source(path.name, digest, path.stat().st_size, lambda: path.open("rb"))
+        return Source(
+            path.name, digest, path.stat().st_size, lambda: path.open("rb"), locator=f"file:{path.absolute()}"
+        )
     except OSError as error:
         raise InputError(
             f"The file cannot be read ({error.strerror}).", where=str(path), hint="Check the path."

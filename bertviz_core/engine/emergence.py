@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.checkpoint_moments import ANALYSES, LOSS, Moment, assemble, moment
 from bertviz_core.analyses.emergence import Emergence
@@ -22,6 +22,9 @@ from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.checkpoints import Training, reason
 from bertviz_core.settings import Execution, Settings
+
+if TYPE_CHECKING:
+    from bertviz_core.engine.requests import Load
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-bert.safetensors"
 
@@ -92,6 +95,7 @@ def compute(
     store: Store,
     execution: Execution = DEFAULT_EXECUTION,
     progress: Progress | None = None,
+    load: Load | None = None,
 ) -> Emergence:
     """Compute what is missing of every checkpoint, put it together, store and return it.
 
@@ -102,13 +106,18 @@ def compute(
     progress, left_out = progress or Progress(), deepcopy(request.training.left_out)
     request.settings.check(request.training.first)
     with store.pinned([request.key(), *request.parts()]):
-        return _compute_all(request, store, execution, progress, left_out)
+        return _compute_all(request, store, execution, progress, left_out, load)
 
 
 def _compute_all(
-    request: EmergenceRequest, store: Store, execution: Execution, progress: Progress, left_out: LeftOut
+    request: EmergenceRequest,
+    store: Store,
+    execution: Execution,
+    progress: Progress,
+    left_out: LeftOut,
+    load: Load | None,
 ) -> Emergence:
-    moments = list(_moments(request, store, execution, progress, left_out))
+    moments = list(_moments(request, store, execution, progress, left_out, load))
     if not moments:
         raise ModelError(
             f"Not one of the {len(request.training.steps)} checkpoints can be used.",
@@ -135,7 +144,12 @@ class Part(Progress):
 
 
 def _moments(
-    request: EmergenceRequest, store: Store, execution: Execution, progress: Progress, left_out: LeftOut
+    request: EmergenceRequest,
+    store: Store,
+    execution: Execution,
+    progress: Progress,
+    left_out: LeftOut,
+    load: Load | None,
 ) -> Iterator[Moment]:
     """Every checkpoint that can be used, computed where it is not stored. Only what is computed counts as progress."""
     training = request.training
@@ -146,7 +160,7 @@ def _moments(
         if len(results) == len(wanted):
             progress.total -= 1
         else:
-            problem = _compute(wanted, store, execution, Part(progress, f"Step {step:,}"))
+            problem = _compute(wanted, store, execution, Part(progress, f"Step {step:,}"), load)
             results = _stored(wanted, store)
             progress.advance(1)
         usable = all(name in results for name in ANALYSES)
@@ -164,10 +178,12 @@ def _stored(wanted: dict[str, Request], store: Store) -> dict[str, Any]:
     return {name: result for name, result in found.items() if result is not None}
 
 
-def _compute(wanted: dict[str, Request], store: Store, execution: Execution, progress: Progress) -> BertvizError | None:
+def _compute(
+    wanted: dict[str, Request], store: Store, execution: Execution, progress: Progress, load: Load | None
+) -> BertvizError | None:
     """Try all of it, and say what went wrong."""
     try:
-        requests.compute_all(wanted.values(), store, execution, progress)
+        requests.compute_all(wanted.values(), store, execution, progress, load)
     except (Cancelled, StoreError):
         raise
     except BertvizError as error:

@@ -1,93 +1,213 @@
-"""Long work beside the pages: one worker, jobs by key so that equal requests share one, progress and cancel."""
+"""Long work beside the pages: jobs by key so that equal requests share one, a fair queue with bounds, and cancel."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import traceback
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import BertvizError, Cancelled
+from bertviz_core.errors import BertvizError, Cancelled, QueueFull, unexpected
 
-KEPT = 200  # finished jobs remembered
+UNFINISHED = 64  # jobs that wait and run, in all
+UNFINISHED_EACH = 8  # of one asker
+REMEMBERED = 1000  # askers whose last turn is known; the others' is so long ago that they are next in any case
+ANALYSES, DOWNLOADS = "analyses", "downloads"
+
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
+Runner = Callable[[Any, Progress], None]
 log = logging.getLogger(__name__)
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
-    """One piece of work. `error` is for people; a programming error is logged whole and shown in one line."""
+    """One piece of work, and who wants it.
+
+    Attributes:
+        key: Equal keys, equal results.
+        title: For people.
+        task: What the runner is given.
+        lane: The queue, with a runner of its own.
+        askers: Whoever wants it still. The last who leaves cancels it.
+        error: For people, once the state is "failed" or "cancelled".
+    """
 
     key: str
     title: str
+    task: Any = None
+    lane: str = ANALYSES
+    askers: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
     error: BertvizError | None = None
-    device: str = ""
 
     @property
     def finished(self) -> bool:
         return self.state in ("done", "failed", "cancelled")
 
-    def cancel(self) -> None:
-        """Ask it to stop; it does at the next batch."""
-        self.progress.cancelled.set()
+    def finish(self, state: State, error: BertvizError | None = None) -> Job:
+        """Set the final state, after the error: who sees the state may look for the error."""
+        self.error = error
+        self.state = state
+        return self
+
+
+class FairQueue:
+    """Waiting jobs in the order in which they will start: the asker whose last turn is longest ago is next."""
+
+    def __init__(self) -> None:
+        self.order: tuple[Job, ...] = ()
+        self._waiting: list[Job] = []  # as they came
+        self._turns: dict[str, int] = {}  # asker -> number of the last turn, the latest at the end
+        self._turn = 0
+
+    def add(self, job: Job) -> None:
+        self._waiting.append(job)
+        self.sort()
+
+    def remove(self, job: Job) -> None:
+        self._waiting.remove(job)
+        self.sort()
+
+    def pop(self) -> Job | None:
+        """The next job, which is its asker's turn; None where nothing waits."""
+        if not self._waiting:
+            return None
+        job, asker = self._next(self._waiting, self._turns)
+        self._turn += 1
+        self._turns.pop(asker, None)
+        self._turns[asker] = self._turn
+        if len(self._turns) > REMEMBERED:
+            del self._turns[next(iter(self._turns))]
+        self.remove(job)
+        return job
+
+    def sort(self) -> None:
+        """Look ahead; to be called when a waiting job's askers change."""
+        waiting, turns, order = list(self._waiting), dict(self._turns), list[Job]()
+        while waiting:
+            job, asker = self._next(waiting, turns)
+            turns[asker] = self._turn + len(order) + 1
+            waiting.remove(job)
+            order.append(job)
+        self.order = tuple(order)
+
+    @staticmethod
+    def _next(waiting: list[Job], turns: dict[str, int]) -> tuple[Job, str]:
+        """Of equal turns the job that came first."""
+        pairs = ((job, asker) for job in waiting for asker in job.askers)
+        return min(pairs, key=lambda pair: turns.get(pair[1], 0))
+
+
+class Lane:
+    """A queue, and the runner that does one job of it at a time."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner, self.queue = runner, FairQueue()
+        self.running: Job | None = None
+        self.thread: threading.Thread | None = None  # lives while there is work
 
 
 class Jobs:
-    """A queue with one worker thread: the device does one thing at a time, and nothing here calls a page."""
+    """Everything that waits and runs, by lane. Nothing here calls a page.
 
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="analysis")
-        self._jobs: dict[str, Job] = {}
+    Args:
+        runners: Lane -> what performs a task: it blocks, says where it is in the progress that it is given, and raises
+            Cancelled soon after that asks for it.
+    """
+
+    def __init__(self, runners: Mapping[str, Runner]) -> None:
+        self._lanes = {name: Lane(runner) for name, runner in runners.items()}
+        self._unfinished: list[Job] = []
         self._lock = threading.Lock()
 
-    def get(self, key: str) -> Job | None:
-        """The job of this key, running or finished; None where there was none."""
-        return self._jobs.get(key)
+    def submit(self, key: str, title: str, task: Any, asker: str, lane: str = ANALYSES) -> Job:
+        """Queue the task, or join the job of the same key that nobody has cancelled.
 
-    def submit(self, key: str, title: str, work: Callable[[Progress], Any]) -> Job:
-        """Queue the work, unless an unfinished job of the same key exists: that one is returned."""
+        Raises:
+            QueueFull: as many jobs wait as may, in all or of this asker.
+        """
         with self._lock:
-            job = self._jobs.get(key)
-            if job is None or job.finished:
-                job = self._jobs[key] = Job(key, title)
-                future = self._pool.submit(self._run, job, work)
-                future.add_done_callback(_raise_nothing)
-                self._forget_old()
+            job = next((job for job in self._unfinished if job.key == key and job.askers), None)
+            if job is None:
+                self._check_room(asker)
+                job = Job(key, title, task, lane, {asker})
+                self._unfinished.append(job)
+                self._lanes[lane].queue.add(job)
+                self._start(self._lanes[lane])
+            elif asker not in job.askers:
+                job.askers.add(asker)
+                self._lanes[job.lane].queue.sort()
             return job
 
-    def waiting_before(self, job: Job) -> int:
-        """How many unfinished jobs were asked for earlier."""
-        keys = [key for key, other in self._jobs.items() if not other.finished]
-        return keys.index(job.key) if job.key in keys else 0
+    def leave(self, job: Job, asker: str) -> None:
+        """Take back what this asker asked for; the last who leaves cancels the job: at once where it waits."""
+        with self._lock:
+            job.askers.discard(asker)
+            queue = self._lanes[job.lane].queue
+            if job.state == "waiting" and not job.askers:
+                queue.remove(job)
+                self._end(job, "cancelled", Cancelled())
+            elif job.state == "waiting":
+                queue.sort()
+            elif not job.askers:
+                job.progress.cancelled.set()
 
-    def _run(self, job: Job, work: Callable[[Progress], Any]) -> None:
-        job.state = "running"
-        try:
-            job.progress.start("Starting")
-            work(job.progress)
-            job.state = "done"
-        except Cancelled as error:
-            job.error, job.state = error, "cancelled"
-        except BertvizError as error:
-            job.error, job.state = error, "failed"
-        except Exception as error:
-            log.error("job %s failed\n%s", job.title, traceback.format_exc())
-            said = f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]})."
-            job.error = BertvizError(said, hint="Earlier results stay. The server's log has the details.")
-            job.state = "failed"
+    def before(self, job: Job) -> int:
+        """How many jobs start, or run, before this one."""
+        lane = self._lanes[job.lane]
+        order = lane.queue.order
+        return order.index(job) + (lane.running is not None) if job in order else 0
 
-    def _forget_old(self) -> None:
-        finished = [key for key, job in self._jobs.items() if job.finished]
-        for key in finished[: max(0, len(finished) - KEPT)]:
-            del self._jobs[key]
+    def _check_room(self, asker: str) -> None:
+        if sum(asker in job.askers for job in self._unfinished) >= UNFINISHED_EACH:
+            raise QueueFull(
+                f"{UNFINISHED_EACH} of your jobs have not ended: no more may wait.",
+                hint="Wait until one has ended, or cancel one in the sidebar.",
+            )
+        if len(self._unfinished) >= UNFINISHED:
+            raise QueueFull(
+                f"The queue is full: {UNFINISHED} jobs have not ended.", hint="Try again when some have ended."
+            )
+
+    def _start(self, lane: Lane) -> None:
+        if lane.thread is None:
+            lane.thread = threading.Thread(target=self._work, args=(lane,), name="jobs", daemon=True)
+            lane.thread.start()  # a daemon: the server's end waits for no job
+
+    def _work(self, lane: Lane) -> None:
+        while (job := self._next(lane)) is not None:
+            state, error = _outcome(lane.runner, job)
+            with self._lock:
+                self._end(job, state, error)
+
+    def _next(self, lane: Lane) -> Job | None:
+        with self._lock:
+            lane.running = job = lane.queue.pop()
+            if job is None:
+                lane.thread = None
+            else:
+                job.state = "running"
+            return job
+
+    def _end(self, job: Job, state: State, error: BertvizError | None) -> None:
+        self._unfinished.remove(job)
+        job.finish(state, error)
 
 
-def _raise_nothing(future: Future[None]) -> None:
-    """A job's errors are in the job; reading the future's keeps it from being reported twice."""
-    future.exception()
+def _outcome(runner: Runner, job: Job) -> tuple[State, BertvizError | None]:
+    """Run it; whatever it raises, there is a final state."""
+    try:
+        job.progress.start("Starting")
+        runner(job.task, job.progress)
+    except Cancelled as error:
+        return "cancelled", error
+    except BertvizError as error:
+        return "failed", error
+    except BaseException as error:  # a panic in Rust is no Exception
+        log.error("job %s failed\n%s", job.title, traceback.format_exc())
+        return "failed", unexpected(error)
+    return "done", None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from bertviz_core.errors import Cancelled
 
@@ -35,6 +36,18 @@ class Progress:
         if self.cancelled.is_set():
             raise Cancelled()
         self.done += count
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything but the cancel, as JSON: what one process shows another."""
+        elapsed = time.monotonic() - self.started
+        counts = {"stage": self.stage, "done": self.done, "total": self.total, "unit": self.unit}
+        return counts | {"elapsed": elapsed, "losses": list(self.losses)}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Take over another process's `snapshot`."""
+        self.started = time.monotonic() - snapshot["elapsed"]
+        for name in ("stage", "done", "total", "unit", "losses"):
+            setattr(self, name, snapshot[name])
 
     @property
     def fraction(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
+
+    Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
 DEFAULT_EXECUTION = Execution()
 FORMAT = 2  # raise it when a stored result would mean something else
@@ -118,21 +120,24 @@ def compute_all(
     store: Store,
     execution: Execution = DEFAULT_EXECUTION,
     progress: Progress | None = None,
+    load: Load | None = None,
 ) -> None:
     """Compute and store whatever of the requests, all of one model, is not stored yet, in as few passes as can be.
+
+    load: how a model is loaded, where it is not by `load_model`.
 
     What a pass finds is stored when the pass ends, and a pass that fails does not stop the others: the first
     BertvizError is raised when all have been tried, a ModelError only where there is no other. Cancelled ends it at
     once.
     """
-    progress, failed, model = progress or Progress(), [], None
+    progress, failed, model, load = progress or Progress(), [], None, load or load_model
     requests = list(requests)
     progress.start("Loading the model")
     with store.pinned(request.key() for request in requests):
         for together in passes(request for request in requests if find(store, request) is None):
             try:
-                model = model or _load(together, execution)
-                _compute_pass(together, store, execution, progress, model)
+                model = model or load(together, execution)
+                _compute_pass(together, store, execution, progress, model, load)
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
@@ -147,6 +152,7 @@ def _compute_pass(
     execution: Execution,
     progress: Progress,
     model: AttentionModel | None,
+    load: Load | None = None,
 ) -> list[Result]:
     """The results of requests that share one pass, all stored when all are done."""
     first = together[0]
@@ -154,8 +160,8 @@ def _compute_pass(
     for request in together:
         request.check_model()
     progress.start("Loading the model")
-    if model is None or (_needs_masked_lm(together) and model.masked_lm is None):
-        model = _load(together, execution)
+    if model is None or (needs_masked_lm(together) and model.masked_lm is None):
+        model = (load or load_model)(together, execution)
     results = _pass(together, model, execution, progress)
     for request, result in zip(together, results, strict=True):
         if store:
@@ -163,15 +169,17 @@ def _compute_pass(
     return results
 
 
-def _needs_masked_lm(together: Sequence[Request]) -> bool:
+def needs_masked_lm(together: Sequence[Request]) -> bool:
+    """Whether one of the requests needs the model with its masked-word head."""
     return any(ANALYSES[request.analysis].masked_lm for request in together)
 
 
-def _load(together: Sequence[Request], execution: Execution) -> AttentionModel:
+def load_model(together: Sequence[Request], execution: Execution) -> AttentionModel:
+    """The model that requests of one pass run on, read from its files."""
     from bertviz_core.models.loading import load
 
     first = together[0]
-    return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=_needs_masked_lm(together))
+    return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=needs_masked_lm(together))
 
 
 def _pass(together: Sequence[Request], model: AttentionModel, execution: Execution, progress: Progress) -> list[Result]:

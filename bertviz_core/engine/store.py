@@ -146,7 +146,7 @@ class Store:
         """An upload by its digest alone; raises InputError when it is not here (any more)."""
         with self._open_upload(digest) as stream:
             size = stream.seek(0, io.SEEK_END)
-        return Source(self._name(digest), digest, size, lambda: self._open_upload(digest))
+        return Source(self._name(digest), digest, size, lambda: self._open_upload(digest), locator=f"upload:{digest}")
 
     def uploads(self) -> dict[str, str]:
         """digest -> name of every upload still kept."""

@@ -97,6 +97,11 @@ def find(name: str, revision: str | None = None) -> Checkpoint:
     return _open(name, _cached(name, revision), revision)
 
 
+def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
+    """A checkpoint that another process has found; raises ModelError where its files are gone."""
+    return _open(name, folder, revision)
+
+
 def local_folder(name: str) -> Path | None:
     """The folder of this name, where it is one."""
     try:

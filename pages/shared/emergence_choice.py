@@ -10,7 +10,7 @@ from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.errors import StoreError
 from bertviz_core.models.checkpoints import Training, find_training
-from pages.shared import boxes, job_panel, services, stored
+from pages.shared import asked, boxes, job_panel, services, stored
 from pages.shared.selection import Selection, seconds_to_analyse
 
 SHIPPED = "demo"
@@ -78,19 +78,16 @@ def _mine(told: dict[str, Any]) -> bool:
 
 def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
     """The running job with Cancel, or the offer to start it."""
-    job = services.jobs().get(key)
+    job = asked.job(key)
     if job is not None and not job.finished:
         job_panel.running(job)
         return
-    if job is not None and job.state == "cancelled":
-        st.info("The job was cancelled. The checkpoints that it had done are kept.", icon=":material/stop:")
-    elif job is not None and job.error is not None:
-        boxes.error(job.error)
+    job_panel.ended(job, "What was computed of its checkpoints is stored.")
     _say_what(request.training, request)
     first = Selection(request.training.first, selection.source, selection.settings, selection.head)
     minutes = len(request.training.steps) * seconds_to_analyse(first) * PASSES / 60
     label = f"Analyse (about {max(1, minutes):,.0f} min)"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=services.emerge, args=(key, request))
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.emergence, args=(key, request))
 
 
 def _say_what(training: Training, request: EmergenceRequest) -> None:

@@ -12,7 +12,7 @@ from bertviz_core.analyses.head_summary import Results
 from bertviz_core.engine.requests import Request, passes
 from bertviz_core.figures.style import BEHAVIOURS
 from bertviz_core.heads import Head
-from pages.shared import boxes, catalogue, job_panel, services, stored
+from pages.shared import asked, catalogue, job_panel, services, stored
 from pages.shared.selection import Selection, seconds_to_analyse
 
 COUNTED = ("documents", "segments", "sentences", "windows", "words", "tokens")
@@ -74,12 +74,11 @@ def _row(request: Request) -> dict[str, str]:
 
 def _job(page: str, selection: Selection) -> None:
     wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and stored.can_be_made(r)]
-    job = services.jobs().get(st.session_state.get("everything", ""))
+    job = asked.job(st.session_state.get("everything", ""))
     if job is not None and not job.finished:
         job_panel.running(job)
         return
-    if job is not None and job.error is not None:
-        boxes.error(job.error)
+    job_panel.ended(job, "The passes that had ended are stored.")
     if not wanted:
         st.caption("Every analysis is stored for these corpora: nothing is left to run.")
         return
@@ -95,5 +94,5 @@ def _job(page: str, selection: Selection) -> None:
 
 
 def _run_everything(wanted: list[Request]) -> None:
-    services.analyse_all(wanted)
-    st.session_state["everything"] = services.all_key(wanted)
+    st.session_state["everything"] = key = asked.everything_key(wanted)
+    asked.everything(key, wanted)

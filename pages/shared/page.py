@@ -14,7 +14,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures import style
-from pages.shared import boxes, catalogue, head_panel, job_panel, services
+from pages.shared import asked, boxes, catalogue, head_panel, job_panel, services
 from pages.shared.selection import Selection, seconds_to_analyse
 
 # Forward passes that an analysis costs: a backward one is worth two; the probes run random networks too, and train.
@@ -49,12 +49,11 @@ def result_or_stop(request: Request, selection: Selection) -> Any:
         _counted(result)
         return result
     request.check_model()
-    job = services.job_of(request)
+    job = asked.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)
     else:
-        if job is not None and job.error is not None:
-            boxes.error(job.error)
+        job_panel.ended(job)
         _offer(request, selection)
     st.skeleton(height=420)
     st.stop()
@@ -77,7 +76,7 @@ def _offer(request: Request, selection: Selection) -> None:
         "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
     )
     label = f"Analyse (about {length})"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=services.analyse, args=(request,))
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.analysis, args=(request,))
 
 
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:

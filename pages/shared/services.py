@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from bertviz_core.analyses import ANALYSES
 from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
-from bertviz_core.engine.emergence import EmergenceRequest
-from bertviz_core.engine.jobs import Job, Jobs
+from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import StoreError
+from bertviz_core.engine.workers import Worker
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.loaded import LoadedModels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
 
-    from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.one_input import OneInput, Prediction
@@ -57,7 +52,8 @@ def bounded(source: Source) -> Source:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    return Jobs()
+    """Downloads have a process of their own: they wait for no analysis, and no analysis for them."""
+    return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()})
 
 
 def find(request: Request) -> Any | None:
@@ -79,22 +75,15 @@ def _read(key: str, _request: Request) -> Any:
     return result
 
 
-def analyse(request: Request) -> Job:
-    """Queue the computation, or join the one that runs."""
-    title = request.analysis.replace("_", " ").capitalize()
-    return _submit(request.key(), title, lambda progress: requests.compute(request, store(), progress=progress))
-
-
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-    """The model that single inputs run on, loaded once and kept while no other is asked for."""
-    return _model(checkpoint.fingerprint(), dtype, checkpoint)
+    """The model that single inputs run on, which readers share."""
+    with st.spinner("Loading the model"):
+        return _models().get(checkpoint, dtype)
 
 
-@st.cache_resource(max_entries=1, show_spinner="Loading the model")
-def _model(fingerprint: str, dtype: str, _checkpoint: Checkpoint) -> AttentionModel:
-    from bertviz_core.models.one_input import load_to_view
-
-    return load_to_view(_checkpoint, dtype=dtype)
+@st.cache_resource(show_spinner=False)
+def _models() -> LoadedModels:
+    return LoadedModels()
 
 
 def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
@@ -118,43 +107,6 @@ def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) ->
     return predict(loaded, original, masked)
 
 
-def analyse_all(wanted: list[Request]) -> Job:
-    """Queue all of it as one job, or join the one that runs."""
-    return _submit(
-        all_key(wanted), "Everything", lambda progress: requests.compute_all(wanted, store(), progress=progress)
-    )
-
-
-def _submit(key: str, title: str, work: Callable[[Progress], Any]) -> Job:
-    """Queue it, and remember that this reader asked for it."""
-    st.session_state.setdefault("jobs", []).append(key)
-    return jobs().submit(key, title, work)
-
-
-def asked() -> list[Job]:
-    """The jobs that this reader asked for, each once, the finished ones too until they are dropped."""
-    keys = dict.fromkeys(st.session_state.get("jobs", ()))
-    return [job for key in keys if (job := jobs().get(key)) is not None]
-
-
-def drop(job: Job) -> None:
-    """Forget that this reader asked for it."""
-    st.session_state["jobs"] = [key for key in st.session_state["jobs"] if key != job.key]
-
-
-def job_of(request: Request) -> Job | None:
-    """The last job that would make this result: its own, one that shares its pass, or this reader's of everything."""
-    together = ANALYSES[request.analysis].together()
-    keys = [request.key(), *(request.for_analysis(other.name).key() for other in together)]
-    wider = [job for job in asked() if not job.finished and request.key() in job.key.split("/")]
-    return next(filter(None, [*wider, *map(jobs().get, keys)]), None)
-
-
-def all_key(wanted: list[Request]) -> str:
-    """The key of the job that computes all of these."""
-    return "all/" + "/".join(request.key() for request in wanted)
-
-
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def emergences() -> list[tuple[str, dict[str, Any]]]:
     """(key, provenance) of every stored emergence."""
@@ -168,10 +120,3 @@ def emergence(key: str) -> Emergence:
     if result is None:
         raise LookupError(key)
     return result
-
-
-def emerge(key: str, request: EmergenceRequest) -> Job:
-    """Queue the whole training as one job, or join the one that runs."""
-    with suppress(StoreError):  # the job will say so
-        store().pin(request.parts(), days=1)  # while it waits
-    return _submit(key, "Emergence", lambda progress: training_emergence.compute(request, store(), progress=progress))

@@ -1,4 +1,4 @@
-"""Jobs: equal requests share one, errors are kept for people, a cancel stops the work."""
+"""Jobs: equal requests share one, readers take turns, errors are kept for people, a cancel stops the work."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ import time
 
 import pytest
 
-from bertviz_core.engine.jobs import Job, Jobs
-from bertviz_core.errors import BertvizError, InputError
+from bertviz_core.engine import jobs as jobs_module
+from bertviz_core.engine.jobs import DOWNLOADS, Job, Jobs
+from bertviz_core.errors import BertvizError, Cancelled, InputError, QueueFull
+
+
+def make_jobs() -> Jobs:
+    """Tasks are functions of progress."""
+
+    def run(task, progress):
+        task(progress)
+
+    return Jobs({"analyses": run, DOWNLOADS: run})
 
 
 def wait_for(job: Job) -> Job:
@@ -19,77 +29,237 @@ def wait_for(job: Job) -> Job:
     raise AssertionError(f"still {job.state}")
 
 
+def until(true) -> None:
+    for _ in range(500):
+        if true():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+class Gate:
+    """A first job that runs until `open`, so that others wait."""
+
+    def __init__(self, jobs: Jobs, asker: str = "gate") -> None:
+        self._open = threading.Event()
+        self.job = jobs.submit("gate", "Gate", lambda progress: self._open.wait(10), asker)
+        until(lambda: self.job.state == "running")
+
+    def open(self) -> None:
+        self._open.set()
+
+
+def nothing(progress) -> None:
+    pass
+
+
+def until_cancelled(progress) -> None:
+    while True:
+        progress.advance(1)
+        time.sleep(0.005)
+
+
 def test_equal_requests_share_one_job_until_it_ends():
-    jobs, gate, runs = Jobs(), threading.Event(), []
+    jobs, gate, runs = make_jobs(), threading.Event(), []
 
     def work(progress):
         runs.append(1)
         gate.wait(5)
 
-    first, second = jobs.submit("key", "Work", work), jobs.submit("key", "Work", work)
-    assert first is second
+    first, second = jobs.submit("key", "Work", work, "a"), jobs.submit("key", "Work", work, "b")
+    assert first is second and first.askers == {"a", "b"}
     gate.set()
     assert wait_for(first).state == "done"
     assert len(runs) == 1
-    assert jobs.submit("key", "Work", work) is not first
+    assert jobs.submit("key", "Work", work, "a") is not first
 
 
 def test_one_thing_at_a_time_and_the_queue_is_counted():
-    jobs, gate = Jobs(), threading.Event()
-    first = jobs.submit("a", "A", lambda progress: gate.wait(5))
-    second = jobs.submit("b", "B", lambda progress: None)
-    assert second.state == "waiting"
-    assert jobs.waiting_before(second) == 1
-    gate.set()
-    assert wait_for(second).state == "done"
-    assert first.state == "done"
+    jobs = make_jobs()
+    gate = Gate(jobs)
+    second, third = (jobs.submit(key, "B", nothing, "reader") for key in "bc")
+    assert second.state == third.state == "waiting"
+    assert [jobs.before(job) for job in (gate.job, second, third)] == [0, 1, 2]
+    gate.open()
+    assert wait_for(third).state == wait_for(second).state == gate.job.state == "done"
+
+
+def test_a_download_waits_for_no_analysis():
+    jobs = make_jobs()
+    gate = Gate(jobs)
+    assert wait_for(jobs.submit("download", "Download", nothing, "reader", DOWNLOADS)).state == "done"
+    assert gate.job.state == "running"
+    gate.open()
+
+
+def test_readers_take_turns():
+    jobs, started = make_jobs(), []
+    gate = Gate(jobs)
+
+    def ask(key, asker):
+        return jobs.submit(key, key, lambda progress: started.append(key), asker)
+
+    many = [ask(f"many {number}", "many") for number in range(5)]
+    few = [ask(f"few {number}", "few") for number in range(2)]
+    late = ask("late", "late")
+    shared = ask("many 4", "other")
+    expected = ["many 0", "many 4", "few 0", "late", "many 1", "few 1", "many 2", "many 3"]
+    assert [jobs.before(job) for job in (many[0], shared, few[0], late)] == [1, 2, 3, 4]
+    assert shared is many[4]
+    gate.open()
+    for job in (*many, *few, late):
+        wait_for(job)
+    assert started == expected
+
+
+def test_the_turn_that_a_reader_had_counts_when_more_is_asked():
+    """Whoever asks one by one comes before another's long list no more often than in turn."""
+    jobs, started = make_jobs(), []
+    gate = Gate(jobs, "one by one")
+    for number in range(2):
+        jobs.submit(f"list {number}", "", lambda progress, number=number: started.append(f"list {number}"), "list")
+    last = jobs.submit("next", "", lambda progress: started.append("next"), "one by one")
+    gate.open()
+    wait_for(last)
+    until(lambda: len(started) == 3)
+    assert started == ["list 0", "next", "list 1"]
 
 
 def test_a_cancel_stops_the_work_at_its_next_step():
-    jobs, seen = Jobs(), []
-
-    def work(progress):
-        for step in range(1000):
-            progress.advance(1)
-            seen.append(step)
-            time.sleep(0.01)
-
-    job = jobs.submit("key", "Work", work)
-    while not seen:
-        time.sleep(0.005)
-    job.cancel()
+    jobs = make_jobs()
+    job = jobs.submit("key", "Work", until_cancelled, "reader")
+    until(lambda: job.progress.done)
+    jobs.leave(job, "reader")
     assert wait_for(job).state == "cancelled"
-    assert len(seen) < 1000
-    assert "cancelled" in str(job.error)
+    assert isinstance(job.error, Cancelled)
 
 
-def test_a_cancelled_job_that_waits_never_starts():
-    jobs, gate, ran = Jobs(), threading.Event(), []
-    jobs.submit("a", "A", lambda progress: gate.wait(5))
-    second = jobs.submit("b", "B", lambda progress: ran.append(1))
-    second.cancel()
-    gate.set()
-    assert wait_for(second).state == "cancelled"
+def test_a_cancelled_job_that_waits_ends_at_once_and_never_starts():
+    jobs, ran = make_jobs(), []
+    gate = Gate(jobs)
+    second = jobs.submit("b", "B", lambda progress: ran.append(1), "reader")
+    third = jobs.submit("c", "C", nothing, "reader")
+    jobs.leave(second, "reader")
+    assert second.state == "cancelled" and isinstance(second.error, Cancelled)
+    assert jobs.before(third) == 1
+    gate.open()
+    assert wait_for(third).state == "done"
     assert not ran
 
 
-@pytest.mark.parametrize("error", [InputError("No.", where="a.txt, line 3"), ZeroDivisionError("by zero")])
+@pytest.mark.parametrize("waits", [True, False])
+def test_only_the_last_asker_cancels(waits):
+    jobs = make_jobs()
+    gate = Gate(jobs) if waits else None
+    job = jobs.submit("key", "Work", until_cancelled, "a")
+    jobs.submit("key", "Work", until_cancelled, "b")
+    until(lambda: waits or job.progress.done)
+    jobs.leave(job, "a")
+    jobs.leave(job, "a")
+    jobs.leave(job, "stranger")
+    assert not job.progress.cancelled.is_set() and not job.finished
+    jobs.leave(job, "b")
+    assert wait_for(job).state == "cancelled"
+    if gate:
+        gate.open()
+
+
+def test_a_job_that_is_being_cancelled_is_joined_by_nobody():
+    jobs, gate = make_jobs(), threading.Event()
+
+    def slow_to_hear(progress):
+        gate.wait(5)
+        progress.advance(1)
+
+    first = jobs.submit("key", "Work", slow_to_hear, "a")
+    until(lambda: first.state == "running")
+    jobs.leave(first, "a")
+    second = jobs.submit("key", "Work", nothing, "b")
+    assert second is not first and second.state == "waiting"
+    gate.set()
+    assert wait_for(first).state == "cancelled"
+    assert wait_for(second).state == "done"
+
+
+def test_leaving_a_job_that_has_ended_changes_nothing():
+    jobs = make_jobs()
+    job = wait_for(jobs.submit("key", "Work", nothing, "a"))
+    jobs.leave(job, "a")
+    assert job.state == "done" and job.error is None
+
+
+def test_the_queue_is_bounded_for_each_reader_and_in_all(monkeypatch):
+    monkeypatch.setattr(jobs_module, "UNFINISHED", 5)
+    monkeypatch.setattr(jobs_module, "UNFINISHED_EACH", 2)
+    jobs = make_jobs()
+    gate = Gate(jobs)
+    first, _ = (jobs.submit(f"a {number}", "A", nothing, "a") for number in range(2))
+    with pytest.raises(QueueFull, match="of your jobs"):
+        jobs.submit("a 2", "A", nothing, "a")
+    assert jobs.submit("a 1", "A", nothing, "a").askers == {"a"}  # joining adds nothing to the queue
+    for number in range(2):
+        jobs.submit(f"b {number}", "B", nothing, "b")
+    with pytest.raises(QueueFull, match="queue is full"):
+        jobs.submit("c", "C", nothing, "c")
+    jobs.leave(first, "a")
+    last = jobs.submit("a 2", "A", nothing, "a")
+    gate.open()
+    assert wait_for(last).state == "done"
+    assert wait_for(jobs.submit("c", "C", nothing, "c")).state == "done"
+
+
+class Panic(BaseException):
+    """As a panic in Rust arrives in Python."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [InputError("No.", where="a.txt, line 3"), ZeroDivisionError("by zero"), Panic("at the disco"), SystemExit(3)],
+)
 def test_what_went_wrong_is_kept_for_people_and_the_worker_goes_on(error):
-    jobs = Jobs()
+    jobs = make_jobs()
 
     def work(progress):
         raise error
 
-    job = wait_for(jobs.submit("key", "Work", work))
+    job = wait_for(jobs.submit("key", "Work", work, "a"))
     assert job.state == "failed"
     assert isinstance(job.error, BertvizError)
-    assert ("line 3" if isinstance(error, BertvizError) else "ZeroDivisionError") in str(job.error)
-    assert wait_for(jobs.submit("other", "Other", lambda progress: None)).state == "done"
+    assert ("line 3" if isinstance(error, BertvizError) else type(error).__name__) in str(job.error)
+    assert wait_for(jobs.submit("other", "Other", nothing, "a")).state == "done"
 
 
-def test_finished_jobs_are_forgotten_in_time():
-    jobs = Jobs()
-    for number in range(220):
-        wait_for(jobs.submit(str(number), "Work", lambda progress: None))
-    assert jobs.get("219") is not None
-    assert jobs.get("0") is None
+def test_want_of_memory_is_said_in_plain_words():
+    jobs = make_jobs()
+
+    def work(progress):
+        raise MemoryError
+
+    job = wait_for(jobs.submit("key", "Work", work, "a"))
+    assert str(job.error).startswith("The job ran out of memory.") and "smaller model" in str(job.error)
+
+
+def test_many_readers_at_once_lose_nothing():
+    """Asking, leaving and looking from many threads: every job ends, and nothing is left."""
+    jobs, mine, problems = make_jobs(), [], []
+
+    def reader(name: str) -> None:
+        try:
+            for number in range(40):
+                job = jobs.submit(f"{number % 5}", "Work", nothing, name)
+                mine.append(job)
+                jobs.before(job)
+                if number % 3 == 0:
+                    jobs.leave(job, name)
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=reader, args=(f"reader {number}",)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for job in mine:
+        wait_for(job)
+    assert not problems
+    assert not jobs._unfinished

@@ -1,5 +1,6 @@
 """Progress: counted, timed, and where a cancel takes effect."""
 
+import json
 import time
 
 import pytest
@@ -42,3 +43,14 @@ def test_a_cancel_is_raised_at_the_next_step_and_at_the_next_stage():
     with pytest.raises(Cancelled):
         progress.start("next")
     assert progress.done == 0
+
+
+def test_another_process_is_shown_all_of_it():
+    progress, shown = Progress(), Progress()
+    progress.start("Training", 40, "steps")
+    progress.started -= 2.0
+    progress.losses = [2.5, 1.25]
+    progress.advance(10)
+    shown.restore(json.loads(json.dumps(progress.snapshot())))
+    assert str(shown).startswith("Training: 10 of 40 steps, 5 a second, about 6 s")
+    assert shown.fraction == 0.25 and shown.losses == [2.5, 1.25] and not shown.cancelled.is_set()

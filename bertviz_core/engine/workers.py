@@ -1,0 +1,159 @@
+"""A worker: a process of its own for long work, started when it is first needed and anew when it has died."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.tasks import Task
+from bertviz_core.errors import SMALLER, BertvizError, Cancelled
+
+PATIENCE = 0.5  # seconds that a stage has to hear a cancel before it is ended with its process
+POLL = 0.05
+ROOT = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-P", "-m", "bertviz_core.engine.worker_process")
+
+
+class Worker:
+    """Performs one task at a time in a process that stays, with its last model, for the next one.
+
+    The process is no fork and none of `multiprocessing`'s: those would run Streamlit's script once more, and pickle.
+
+    Args:
+        modules: What the process imports before its first task. A cancel meanwhile leaves it to get ready for the next.
+    """
+
+    def __init__(self, *modules: str) -> None:
+        self._modules = modules
+        self._process: Process | None = None
+        atexit.register(self.close)
+
+    def __call__(self, task: Task, progress: Progress) -> None:
+        """Perform the task, and return when it is done.
+
+        Raises:
+            Cancelled: `progress` said so; a stage that does not hear of it in time was ended with its process.
+            BertvizError: the task failed, or its process died.
+        """
+        process = self._process if self._process and self._process.alive() else Process(self._modules)
+        self._process = process
+        try:
+            _wait_until_ready(process, progress)
+            process.say(task=task)
+            _follow(process, progress)
+        except (OSError, EOFError):
+            raise _died(process.end()) from None
+
+    def close(self) -> None:
+        """End the process, and whatever it does."""
+        if self._process is not None:
+            self._process.end()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, where there is one."""
+        return self._process.pid if self._process and self._process.alive() else None
+
+
+def _wait_until_ready(process: Process, progress: Progress) -> None:
+    while not process.ready:
+        progress.start("Starting a process for the work")
+        process.ready = "ready" in process.hear(POLL)
+
+
+def _follow(process: Process, progress: Progress) -> None:
+    ends = float("inf")
+    while True:
+        if ends == float("inf") and progress.cancelled.is_set():
+            process.say(cancel=True)
+            ends = time.monotonic() + PATIENCE
+        if time.monotonic() > ends:
+            process.end()
+            raise Cancelled()
+        message = process.hear(POLL)
+        if "progress" in message:
+            progress.restore(message["progress"])
+        elif "end" in message:
+            return _finish(process, message)
+
+
+def _finish(process: Process, message: dict[str, Any]) -> None:
+    """Raises what the task ended with, if it is not done."""
+    if message["end"] == "cancelled":
+        raise Cancelled()
+    if message["end"] == "failed":
+        if message["broken"]:
+            process.end()
+        what, where, hint = message["error"]
+        raise BertvizError(what, where=where, hint=hint)
+
+
+def _died(status: int) -> BertvizError:
+    how = f"signal {-status}" if status < 0 else f"exit status {status}"
+    return BertvizError(
+        f"The process that ran the job has died ({how}); memory may have run out.",
+        hint=f"{SMALLER} Or run it again, if somebody has ended the process.",
+    )
+
+
+class Process:
+    """The running process, and lines of JSON to and from it."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self.ready = False
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        self._popen = subprocess.Popen(
+            [*COMMAND, *modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path}
+        )
+        self._heard: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        threading.Thread(target=self._listen, name="worker", daemon=True).start()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def say(self, **message: Any) -> None:
+        """Raises OSError where the process is gone."""
+        assert self._popen.stdin
+        self._popen.stdin.write(json.dumps(message).encode() + b"\n")
+        self._popen.stdin.flush()
+
+    def hear(self, seconds: float) -> dict[str, Any]:
+        """The next message, empty where none comes in time; raises EOFError where the process is gone."""
+        try:
+            message = self._heard.get(timeout=seconds)
+        except queue.Empty:
+            return {}
+        if message is None:
+            raise EOFError
+        return message
+
+    def end(self) -> int:
+        """Kill it; returns its exit status, a negative signal number where one ended it."""
+        self._popen.kill()
+        status = self._popen.wait()
+        with contextlib.suppress(OSError):  # of a message that it did not read
+            assert self._popen.stdin
+            self._popen.stdin.close()
+        return status
+
+    def _listen(self) -> None:
+        assert self._popen.stdout
+        with self._popen.stdout as lines:
+            for line in lines:
+                self._heard.put(json.loads(line))
+        self._heard.put(None)

@@ -1,0 +1,203 @@
+"""Workers, as true processes: killed in the middle, stuck, cancelled, without a server; and warm for the next task."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.engine import requests, tasks, workers
+from bertviz_core.engine.jobs import Job, Jobs
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.requests import Request
+from bertviz_core.engine.workers import Worker
+from bertviz_core.errors import BertvizError, Cancelled
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+LONG = "the cat sat on the mat and the dog slept near the mill .\n" * 3_000
+SOON = 4.0  # seconds; the promise is one, on a machine that does nothing else
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """One that has torch and a model, for all tests here: what a test kills, the next one starts again."""
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+@pytest.fixture
+def fresh():
+    """One that has no process yet."""
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+@pytest.fixture
+def task(store, tiny_folder):
+    """An analysis and its task; the number makes it another."""
+
+    def make(text: str = "the cat sat .\n", number: int = 0):
+        source = store.upload(store.keep_upload(text.encode(), "my text.txt"))
+        request = Request("entropy", checkpoint.find(str(tiny_folder)), source, Settings(max_length=32, seed=number))
+        return request, tasks.analyses([request], store)
+
+    return make
+
+
+@pytest.fixture
+def doomed(task, store):
+    """A task that fails before it needs a model: its corpus is gone."""
+    request, made = task("soon gone .\n")
+    store.delete_upload(request.source.digest)
+    return made
+
+
+def wait_until(true, seconds: float = 60) -> None:
+    ends = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < ends, "waited in vain"
+        time.sleep(0.01)
+
+
+def start(worker: Worker, task, stage: str) -> tuple[Jobs, Job]:
+    """As a job that has come to this stage, and has done some of it where it is counted."""
+    jobs = Jobs({"analyses": worker})
+    job = jobs.submit("key", "Work", task, "reader")
+    wait_until(lambda: job.finished or (job.progress.stage == stage and (job.progress.done or not job.progress.total)))
+    assert job.state == "running", job.error
+    return jobs, job
+
+
+def seconds_to_cancel(jobs: Jobs, job: Job) -> float:
+    began = time.monotonic()
+    jobs.leave(job, "reader")
+    wait_until(lambda: job.finished)
+    assert job.state == "cancelled" and isinstance(job.error, Cancelled)
+    return time.monotonic() - began
+
+
+def test_progress_crosses_and_the_process_stays_for_the_next_task(worker, task, store):
+    shown, progress = set(), Progress()
+    request, first = task(LONG)
+    thread = threading.Thread(target=worker, args=(first, progress))
+    thread.start()
+    while thread.is_alive():
+        shown.add((progress.stage, 0 < progress.done < progress.total))
+        time.sleep(0.01)
+    assert {("Loading the model", False), ("Running the model", True)} <= shown
+    assert requests.find(store, request).arrays() == requests.compute(request, None).arrays()
+    pid = worker.pid
+    other, second = task("another text .\n")
+    worker(second, Progress())
+    assert worker.pid == pid
+    assert requests.find(store, other) is not None
+
+
+def test_bad_input_is_an_error_for_people_and_the_process_stays(worker, task):
+    with pytest.raises(BertvizError) as caught:
+        worker(task("\n \n")[1], Progress())
+    assert caught.value.where.startswith("my text.txt") and caught.value.hint
+    pid = worker.pid
+    worker(task()[1], Progress())
+    assert worker.pid == pid
+
+
+def test_a_cancel_is_heard_and_the_process_stays(worker, task, store, monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", SOON)
+    request, long = task(LONG, 1)
+    jobs, job = start(worker, long, "Running the model")
+    pid = worker.pid
+    assert seconds_to_cancel(jobs, job) < SOON
+    assert worker.pid == pid
+    assert requests.find(store, request) is None
+    worker._process.say(cancel=True)  # comes late, and is not the next task's
+    request, short = task(number=2)
+    worker(short, Progress())
+    assert requests.find(store, request) is not None
+
+
+def test_kill_9_in_the_middle_is_said_and_the_next_job_runs(worker, task, store):
+    request, long = task(LONG, 3)
+    _, job = start(worker, long, "Running the model")
+    os.kill(worker.pid, signal.SIGKILL)
+    wait_until(lambda: job.finished)
+    assert job.state == "failed"
+    assert "has died (signal 9)" in str(job.error) and "Earlier results stay" in str(job.error)
+    assert requests.find(store, request) is None
+    request, short = task(number=4)
+    worker(short, Progress())
+    assert requests.find(store, request) is not None
+
+
+def test_a_stage_that_hears_no_cancel_is_ended_with_its_process(fresh, task):
+    jobs, job = start(fresh, task()[1], "Loading the model")
+    os.kill(fresh.pid, signal.SIGSTOP)
+    assert seconds_to_cancel(jobs, job) < SOON
+    assert fresh.pid is None
+
+
+def test_a_cancel_while_the_process_starts_leaves_it_for_the_next_task(doomed):
+    slow = Worker("torch")
+    jobs = Jobs({"analyses": slow})
+    job = jobs.submit("key", "Work", doomed, "reader")
+    wait_until(lambda: slow.pid)
+    pid = slow.pid
+    assert seconds_to_cancel(jobs, job) < SOON
+    with pytest.raises(BertvizError, match="not on this server"):
+        slow(doomed, Progress())
+    assert slow.pid == pid
+    slow.close()
+
+
+def test_a_process_that_died_while_nothing_ran_is_replaced(fresh, doomed):
+    pids = []
+    for _ in range(2):
+        with pytest.raises(BertvizError, match="not on this server"):
+            fresh(doomed, Progress())
+        pids.append(fresh.pid)
+        os.kill(fresh.pid, signal.SIGKILL)
+        wait_until(lambda: fresh.pid is None)
+    assert len(set(pids)) == 2
+
+
+def test_a_programming_error_is_one_line_and_takes_its_process_along(fresh):
+    with pytest.raises(BertvizError, match=r"failed unexpectedly \(KeyError"):
+        fresh({"kind": "no such thing"}, Progress())
+    assert fresh.pid is None
+
+
+SERVER = """
+import json, sys, time
+from bertviz_core.engine.jobs import Jobs
+from bertviz_core.engine.workers import Worker
+job = Jobs({"analyses": Worker()}).submit("key", "Work", json.load(sys.stdin), "reader")
+while job.progress.stage != "Loading the model":
+    assert not job.finished, job.error
+    time.sleep(0.01)
+print("running", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_end_of_the_server_ends_its_jobs(task, number):
+    command, pipe = [sys.executable, "-c", SERVER], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
+        server.stdin.write(json.dumps(task(LONG)[1]))
+        server.stdin.close()
+        assert server.stdout.readline() == "running\n"
+        began = time.monotonic()
+        server.send_signal(number)
+        server.stderr.read()  # which the worker has too: it ends when both have
+        assert time.monotonic() - began < SOON

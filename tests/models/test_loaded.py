@@ -1,0 +1,59 @@
+"""Loaded models: shared by threads, loaded one at a time and once, and bounded by their bytes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from bertviz_core.models import one_input
+from bertviz_core.models.loaded import LoadedModels
+
+
+def checkpoint(name: str, parameters: int = 10):
+    return SimpleNamespace(fingerprint=lambda: name, parameters=lambda: parameters)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """Names in the order of loading; fails where two are loaded at once."""
+    names, busy = [], threading.Lock()
+
+    def load(asked, dtype):
+        assert busy.acquire(blocking=False), "two models are loaded at once"
+        time.sleep(0.02)
+        names.append(f"{asked.fingerprint()} {dtype}")
+        busy.release()
+        return object()
+
+    monkeypatch.setattr(one_input, "load_to_view", load)
+    return names
+
+
+def test_two_readers_with_two_models_load_each_once(loads):
+    models, found = LoadedModels(), []
+
+    def reader(name: str) -> None:
+        found.extend(models.get(checkpoint(name), "float32") for _ in range(5))
+
+    threads = [threading.Thread(target=reader, args=(name,)) for name in "abab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(loads) == ["a float32", "b float32"]
+    assert len(found) == 20 and len(set(map(id, found))) == 2
+    models.get(checkpoint("a"), "bfloat16")
+    assert loads[-1] == "a bfloat16"
+
+
+def test_the_one_longest_unused_makes_room(loads):
+    models = LoadedModels(room=100)  # two models of 10 weights of 4 bytes
+    for name in "abacb":
+        models.get(checkpoint(name), "float32")
+    assert [load[0] for load in loads] == ["a", "b", "c", "b"]
+    models.get(checkpoint("large", 1000), "float32")
+    models.get(checkpoint("large", 1000), "float32")
+    assert [load.split()[0] for load in loads][4:] == ["large"]
