@@ -45,7 +45,7 @@ def _beside(jobs: list[Job]) -> None:
 
 def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     """Say what a hub model would take, and fetch it only when asked to."""
-    key = f"download/{needed.name}/{revision}"
+    key, access = f"download/{needed.name}/{revision}", services.access()
     job = services.jobs().get(key)
     if job is not None and not job.finished:
         running(job)
@@ -55,5 +55,5 @@ def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     st.title("One download first")
     st.write(f"{boxes.plain(needed.what)} Nothing else is fetched, and no code of the model's is ever run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
-        services.jobs().submit(key, "Download", lambda progress: checkpoint.download(needed.name, revision))
+        services.jobs().submit(key, "Download", lambda progress: checkpoint.download(needed.name, revision, access))
         st.rerun()
