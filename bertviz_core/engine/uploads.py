@@ -87,9 +87,10 @@ class Uploads:
         if not TOKEN.fullmatch(token):
             return None
         with self.store.reading() as cache:
-            data = cache.get(f"name/{token}") if f"upload/{token}" in cache else None
+            data = cache.get(f"name/{token}")
+            present = data is not None and f"upload/{token}" in cache
         try:
-            return Upload(**json.loads(data)) if data else None
+            return Upload(**json.loads(data)) if present else None
         except (ValueError, TypeError):
             return None  # of another version
 
