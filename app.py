@@ -8,7 +8,7 @@ from bertviz_core.errors import BertvizError, DownloadNeeded
 from pages.shared import boxes, catalogue, job_panel, serving, sidebar
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
-    app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES)
+    app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
 else:
     st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
     page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu

@@ -154,7 +154,7 @@ def clustering(
     def shown(result: Any) -> Any:
         store = console.opened_store()
         request = Request("clustering", console.checkpoint(), console.source(), console.settings())
-        named = linguistic_heads(request, store, lambda other: find(store, other))
+        named = linguistic_heads(request, lambda other: find(store, other))
         return result.embedded(console.seed, root).labelled(thresholds, named)
 
     console.analyse("clustering", shown=shown)

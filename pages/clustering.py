@@ -5,12 +5,13 @@ import streamlit as st
 from bertviz_core.analyses.behaviours import QUANTITIES
 from bertviz_core.analyses.clustering import Clustering
 from bertviz_core.analyses.divergence import divergences
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.linguistic import linguistic_heads
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures.clustering import by_behaviour, by_layer, unit_of
 from bertviz_core.figures.divergence_matrix import matrix
 from bertviz_core.heads import all_heads
-from pages.shared import boxes, cluster_view, page, services, sidebar
+from pages.shared import boxes, cluster_view, page, services, sidebar, uploads
 
 selection = sidebar.current()
 page.header("clustering", selection)
@@ -25,8 +26,9 @@ def pictured(key: str, root: bool, _result: Clustering) -> Clustering:
 
 
 @st.cache_data(ttl=30, show_spinner=False)
-def found(key: str, _request: Request) -> dict[str, str]:
-    return linguistic_heads(_request, services.store(), services.find)
+def found(key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]) -> dict[str, str]:
+    """Cached by the digests of the reader's own corpora too: readers with others see others."""
+    return linguistic_heads(_request, services.find, _own)
 
 
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -34,7 +36,9 @@ with st.container(horizontal=True, vertical_alignment="center"):
         "Square roots", key="root", bind="query-params", help="Picture √JS, a metric, instead of JS as the paper does."
     )
     limits = cluster_view.thresholds()
-    named = cluster_view.papers_heads(selection) or found(request.key(), request)
+    own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
+    digests = tuple(source.digest for kind in own.values() for source in kind)
+    named = cluster_view.papers_heads(selection) or found(request.key(), digests, request, own)
 result = pictured(request.key(), root, stored).labelled(limits, named)
 
 closeness, unit = result.closeness, unit_of(result)

@@ -17,6 +17,7 @@ OPEN = """
 import os, sys
 from pathlib import Path
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
 s = Store(Path(sys.argv[1]))
 """
@@ -33,7 +34,7 @@ def filled(folder: Path, results: Mapping[str, bytes]) -> Path:
     large = "\n".join(
         f"s.put({key!r}, {data[:256]!r} * {len(data) // 256})" for key, data in results.items() if len(data) >= 1000
     )
-    run(folder, f"{puts}\n{large}\ns.keep_upload(b'An upload.\\n', 'upload.txt')\n", check=True)
+    run(folder, f"{puts}\n{large}\nUploads(s).keep(b'An upload.\\n', 'upload.txt', 'text', '')\n", check=True)
     return folder
 
 

@@ -98,8 +98,8 @@ def test_stored_trainings_can_be_chosen_but_not_those_on_other_readers_uploads(t
     assert app.select_slider(key="at_step").options == ["3", "30"]
     stranger = open_app("emergence")
     assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
-    for digest in services.store().uploads():
-        services.store().delete_upload(digest)
+    for upload in services.uploads():
+        services.uploads().delete(upload.token, upload.owner)
     stranger = open_app("emergence")
     assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
 

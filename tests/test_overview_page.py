@@ -85,7 +85,7 @@ def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
 def test_another_readers_upload_is_not_told() -> None:
     from pages.shared import services
 
-    services.store().keep_upload(b"# secret\n", "secret.conllu")
+    services.uploads().keep(b"# secret\n", "secret.conllu", "treebank", "somebody else")
     assert not any("secret" in str(frame.value.to_dict()) for frame in open_app().dataframe)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -52,6 +52,36 @@ class Result(ABC):
         except safetensors.SafetensorError as error:
             raise ValueError(f"a damaged result ({error})") from error
         return cls(**values)
+
+
+def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Any:
+    """Give a result the names that its reader knows.
+
+    Equal bytes share one stored result, but what its first owner called them is not for others.
+
+    Args:
+        result: With a provenance.
+        corpora: Digest -> name; files of other digests stay as they are.
+        model: `name` and `revision`, where they change too.
+    """
+    origin, old = result.provenance, {}
+
+    def named(about: dict[str, Any]) -> dict[str, Any]:
+        old[about["name"]] = corpora.get(about["digest"], about["name"])
+        return about | {"name": old[about["name"]]}
+
+    changed = origin | {"corpus": named(origin["corpus"]), "model": origin["model"] | dict(model or {})}
+    if "others" in origin:
+        changed["others"] = {role: named(about) for role, about in origin["others"].items()}
+    if changed == origin:
+        return result
+    if not hasattr(result, "about"):
+        return replace(result, provenance=changed)
+    about = dict(result.about)  # the probes' names their file of vectors once more
+    for key, value in about.items():
+        if isinstance(value, dict) and value.get("name") in old:
+            about[key] = value | {"name": old[value["name"]]}
+    return replace(result, provenance=changed, about=about)
 
 
 def to_lists(array: np.ndarray) -> Any:

@@ -9,6 +9,7 @@ from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
 from bertviz_core.corpora.treebank import check_treebank
+from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 
 
@@ -30,7 +31,13 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
 
 def check(kind: str, source: Source) -> None:
     """Read a source of this kind to its end, so that what nobody can read is refused before it is kept."""
-    {"text": check_text, "treebank": check_treebank, "coreference": check_coreference}[kind](source)
+    checks = {
+        "text": check_text,
+        "treebank": check_treebank,
+        "coreference": check_coreference,
+        "vectors": lambda vectors: read_vectors(vectors, frozenset()),
+    }
+    checks[kind](source)
 
 
 def check_text(source: Source) -> None:

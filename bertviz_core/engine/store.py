@@ -11,19 +11,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import diskcache
 
-from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store_disk import BytesCache
 from bertviz_core.engine.store_folder import StoreFolder
-from bertviz_core.errors import InputError, SettingsError, StoreError
+from bertviz_core.errors import SettingsError, StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MOST_HEADER = 100_000_000  # bytes; safetensors allows no more
 DAY = 86_400  # seconds
-UPLOAD_DAYS = 30  # an upload untouched for so long is forgotten
 PIN_DAYS = 7  # a job that was killed pins its results no longer
 LIMIT_GB = 10
 HOUR = 3600  # seconds between two sweeps, and between two marks that a result was used
@@ -55,7 +53,7 @@ class Entry:
 
 
 class Store:
-    """Results by key, uploads by digest; what ships with the project is read beside it. Safe across processes.
+    """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes.
 
     Opening never fails: a store that cannot be written is read, one that cannot be read counts as empty, and both are
     tried anew every few seconds. Each error of sqlite or the system leaves a method as StoreError.
@@ -133,30 +131,6 @@ class Store:
         self._set(name, names, expire=days * DAY)
         return name
 
-    def keep_upload(self, data: bytes, name: str) -> str:
-        """Keep an upload under its digest, which is returned; touching it again starts its days anew."""
-        from bertviz_core.corpora.source import from_bytes
-
-        source = from_bytes(data, name)
-        self._set(f"name/{source.digest}", name.encode(), expire=UPLOAD_DAYS * DAY)
-        self._set(f"upload/{source.digest}", io.BytesIO(data), expire=UPLOAD_DAYS * DAY)
-        return source.digest
-
-    def upload(self, digest: str) -> Source:
-        """An upload by its digest alone; raises InputError when it is not here (any more)."""
-        with self._open_upload(digest) as stream:
-            size = stream.seek(0, io.SEEK_END)
-        return Source(self._name(digest), digest, size, lambda: self._open_upload(digest), locator=f"upload:{digest}")
-
-    def uploads(self) -> dict[str, str]:
-        """digest -> name of every upload still kept."""
-        return {entry.key: self._name(entry.key) for entry in self.entries() if entry.kind == "upload"}
-
-    def delete_upload(self, digest: str) -> None:
-        with self.writing() as cache:
-            cache.delete(f"upload/{digest}")
-            cache.delete(f"name/{digest}")
-
     def entries(self) -> Iterator[Entry]:
         """What the store holds; the results that ship are not counted, nor what is not bytes."""
         with self.reading() as cache:
@@ -192,22 +166,6 @@ class Store:
         with self.writing() as cache:
             cache.clear()
         return count
-
-    def _name(self, digest: str) -> str:
-        with self.reading() as cache:
-            return cache.get(f"name/{digest}", b"upload").decode(errors="replace")
-
-    def _open_upload(self, digest: str) -> BinaryIO:
-        """Looked up anew each time: an upload may be deleted, or expire, while a job reads it."""
-        with self.reading() as cache:
-            stream = cache.get(f"upload/{digest}", read=True)
-        if stream is None:
-            raise InputError(
-                "This upload is not on this server (any more).",
-                where=f"corpus {digest[:12]}",
-                hint="Upload the file again: results that were computed from it are kept.",
-            )
-        return cast(BinaryIO, stream)
 
     def _set(self, key: str, value: bytes | io.BytesIO, **options: Any) -> None:
         """Write an entry. Past the limit the results longest unused make room for it."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.access import from_environment
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.engine import emergence, requests
@@ -15,6 +16,7 @@ from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.requests import Request, needs_masked_lm
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import Checkpoint
@@ -88,7 +90,7 @@ class Performer:
 
     def _download(self, task: Task, progress: Progress) -> None:
         progress.start(f"Downloading {task['name']}")
-        checkpoint.download(task["name"], task["revision"])
+        checkpoint.download(task["name"], task["revision"], from_environment())
 
     def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
         """The model that these requests need; the last one where it will do, and never two at once."""
@@ -153,7 +155,7 @@ def _source(source: Source) -> dict[str, Any]:
 def _open_source(told: dict[str, Any], store: Store) -> Source:
     """Raises InputError for bytes that are gone, or other than when the job was asked for."""
     kind, _, key = told["locator"].partition(":")
-    source = store.upload(key) if kind == "upload" else from_path(key)
+    source = Uploads(store).source(key) if kind == "upload" else from_path(key)
     if source.digest != told["digest"]:
         raise InputError(
             "The file has changed since the job was asked for.", where=told["name"], hint="Start the job again."

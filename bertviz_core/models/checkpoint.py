@@ -10,7 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.access import LOCAL, Access
+from bertviz_core.errors import ModelError
+from bertviz_core.models import allowed, hub
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
@@ -83,18 +85,29 @@ class Checkpoint:
         return next((self.config[name] for name in names if isinstance(self.config.get(name), int)), None)
 
 
-def find(name: str, revision: str | None = None) -> Checkpoint:
-    """`demo`, a local folder, or a hub name whose files are on this machine.
+def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
+    """Find a model's files on this machine: `demo`, a folder, or a hub name.
 
-    Raises DownloadNeeded for a model that the hub has and this machine has not, ModelError for anything else.
+    Args:
+        name: What the user calls the model.
+        revision: A hub model's branch, tag or commit.
+        access: What may be opened. Where folders are limited, a name is looked up among theirs and is never a path.
+
+    Raises:
+        DownloadNeeded: The hub has the model and this machine has not.
+        ModelError: The model is not there, cannot be used, or may not be opened.
     """
     if name == DEMO:
         return _open(name, DEMO_FOLDER, None)
-    if (folder := local_folder(name)) is not None:
+    folder = local_folder(name) if access.folders is None else allowed.models(access).get(name)
+    if folder is not None:
         return _open(name, folder, None)
-    if Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip():
+    is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
+    if access.folders is not None and (is_path or access.downloads == 0):
+        raise allowed.no_model()
+    if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return _open(name, _cached(name, revision), revision)
+    return _open(name, hub.cached(name, revision, WANTED, access), revision)
 
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
@@ -111,15 +124,13 @@ def local_folder(name: str) -> Path | None:
         return None
 
 
-def download(name: str, revision: str | None = None) -> Checkpoint:
-    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError when the hub is out of reach."""
-    from huggingface_hub import snapshot_download
+def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
+    """Fetch a hub model's safetensors, configuration and tokenizer.
 
-    try:
-        folder = snapshot_download(name, revision=revision, allow_patterns=list(WANTED))
-    except Exception as error:
-        raise _unreachable(name, error) from error
-    return _open(name, Path(folder), revision)
+    Raises:
+        ModelError: The hub is out of reach, or there is no room for the model.
+    """
+    return _open(name, hub.download(name, revision, WANTED, access), revision)
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -150,45 +161,6 @@ def _open(name: str, folder: Path, revision: str | None) -> Checkpoint:
             hint="Save the tokenizer into it with tokenizer.save_pretrained.",
         )
     return Checkpoint(name, folder, revision, config)
-
-
-def _cached(name: str, revision: str | None) -> Path:
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(WANTED), local_files_only=True))
-    except Exception:
-        raise DownloadNeeded(name, _hub_size(name, revision)) from None
-
-
-def _hub_size(name: str, revision: str | None) -> int:
-    """Bytes that a download would take; raises ModelError when the hub cannot say."""
-    from fnmatch import fnmatch
-
-    from huggingface_hub import HfApi
-
-    try:
-        files = HfApi().model_info(name, revision=revision, files_metadata=True, timeout=10).siblings or []
-    except Exception as error:
-        raise _unreachable(name, error) from error
-    wanted = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in WANTED)]
-    if not any(file.rfilename.endswith(".safetensors") for file in wanted):
-        raise ModelError(
-            f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",
-            hint="Look for a revision or a copy with model.safetensors.",
-        )
-    return sum(file.size or 0 for file in wanted)
-
-
-def _unreachable(name: str, error: Exception) -> ModelError:
-    kind = type(error).__name__
-    if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
-        return ModelError(f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision.")
-    return ModelError(
-        f"The model {name!r} is not on this machine and the hub cannot be reached ({kind}).",
-        hint="On a machine with a network save it with save_pretrained (model and tokenizer) into a folder,"
-        " bring the folder here, and give its path as the model. `demo` always works.",
-    )
 
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each

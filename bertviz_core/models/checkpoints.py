@@ -12,8 +12,10 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.errors import BertvizError, InputError, ModelError
+from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
@@ -44,14 +46,21 @@ class Training:
         return total.hexdigest()
 
 
-def find_training(folder: Path | str) -> Training:
-    """The checkpoints in a folder, those that cannot be read left out and counted.
+def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
+    """Open the checkpoints in a folder; those that cannot be read are skipped and counted.
 
-    Raises InputError where the folder is missing, cannot be read or holds no checkpoint, ModelError where two
-    checkpoints have the same step, or are no models of one shape and vocabulary.
+    Args:
+        folder: Its path; its name, where `access` limits the folders.
+        access: What may be opened.
+
+    Raises:
+        InputError: The folder is missing, cannot be read, holds no checkpoint or may not be opened.
+        ModelError: Two checkpoints have the same step, or are no models of one shape and vocabulary.
     """
     name, left_out = str(folder), LeftOut()
-    opened = local_folder(name)
+    opened = local_folder(name) if access.folders is None else allowed.trainings(access).get(name)
+    if opened is None and access.folders is not None:
+        raise allowed.no_training()
     if opened is None:
         raise InputError(f"There is no folder {name!r}.", hint="Give the folder that holds the checkpoints' folders.")
     folder = opened

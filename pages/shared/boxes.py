@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.writing import isolated
+from pages.shared import services
 
 
 def plain(text: str) -> str:
@@ -17,8 +19,17 @@ def plain(text: str) -> str:
 
 def error(problem: BertvizError) -> None:
     """What happened, where, and what to do."""
-    where = f"**{plain(problem.where)}**  \n" if problem.where else ""
-    st.error(f"{where}{plain(problem.what)}  \n{plain(problem.hint)}", icon=":material/error:")
+    where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
+    st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
+
+
+def _without_folders(text: str) -> str:
+    """Where strangers visit, errors name no folder of the server: only what lies in it."""
+    access = services.access()
+    if access.public:
+        for folder in (*(access.folders or ()), services.store().folder, Path.home()):
+            text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
+    return plain(text)
 
 
 def left_out(provenance: dict[str, Any], unit: str = "segments") -> None:

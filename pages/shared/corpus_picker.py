@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import streamlit as st
 
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.store import UPLOAD_DAYS
+from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError
-from pages.shared import boxes, services
+from pages.shared import boxes, services, uploads
 from pages.shared.catalogue import Entry
-
-UPLOAD = "upload-"  # before a digest, in the address bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +47,86 @@ OWN = {
 
 
 def choose(entry: Entry) -> Source:
-    """Draw the choice; raises InputError for an upload that is not here any more."""
-    mine = _uploads(entry.corpus)
-    options = [*SAMPLES[entry.corpus], *mine]
-    _return_to(entry.corpus, options)
-    _follow_link(entry.corpus, options)
-    chosen = st.selectbox("Corpus", options, key="corpus", format_func=lambda option: mine.get(option, option))
-    # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its digest.
+    """Draw the choice; raises InputError for a link or an upload that opens nothing (any more)."""
+    kind = entry.corpus
+    problem = _follow_link(kind) or _forget_deleted(kind)
+    visible = uploads.visible(kind)
+    options = [*SAMPLES[kind], *visible]
+    _return_to(kind, options, problem)
+    chosen = st.selectbox(
+        "Corpus",
+        options,
+        index=0 if problem is None else None,
+        key="corpus",
+        format_func=lambda option: visible[option].name if option in visible else option,
+        placeholder="Choose a corpus",
+    )
+    with st.popover(OWN[kind].title, icon=":material/upload:", width="stretch"):
+        _add_corpus(kind)
+        if chosen in visible:
+            _say_whose(chosen, visible[chosen])
+    if refused := st.session_state.pop("upload_problem", None):
+        boxes.error(refused)
+    if chosen is None:
+        raise problem or missing()
+    # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its token.
     st.query_params["corpus"] = chosen
-    st.session_state["corpora"][entry.corpus] = chosen
-    with st.popover(OWN[entry.corpus].title, icon=":material/upload:", width="stretch"):
-        _add_corpus(entry.corpus)
-        if chosen.startswith(UPLOAD):
-            st.caption(
-                f"“{boxes.plain(mine[chosen])}” is kept on this server for {UPLOAD_DAYS} days, under its digest."
-            )
-            st.button("Delete it now", on_click=_delete, args=(chosen, entry.corpus), icon=":material/delete:")
-    if problem := st.session_state.pop("upload_problem", None):
-        boxes.error(problem)
-    if not chosen.startswith(UPLOAD):
-        return sample(chosen)
-    return services.upload(chosen.removeprefix(UPLOAD))
+    st.session_state.pop("link_problem", None)
+    st.session_state["corpora"][kind] = chosen
+    return services.upload(visible[chosen].token) if chosen in visible else sample(chosen)
 
 
-def _uploads(kind: str) -> dict[str, str]:
-    """This reader's uploads of one kind of corpus: option -> name."""
-    mine: dict[str, str] = st.session_state.setdefault(f"uploads-{kind}", {})
-    return mine
+def _return_to(kind: str, options: list[str], problem: InputError | None) -> None:
+    """Pages read different kinds of corpora: on coming back to a kind, the corpus last chosen for it. A link that opens
+    nothing chooses nothing: what it was made of must not seem to be the sample."""
+    last = st.session_state.setdefault("corpora", {}).get(kind)
+    if "corpus" in st.session_state and st.session_state["corpus"] not in options:
+        st.session_state["corpus"] = None if problem else last if last in options else options[0]
 
 
-def _return_to(kind: str, options: list[str]) -> None:
-    """Pages read different kinds of corpora: on coming back to a kind, the corpus last chosen for it."""
-    last = st.session_state.setdefault("corpora", {})
-    if st.session_state.get("corpus") not in (None, *options):
-        st.session_state["corpus"] = last.get(kind, options[0])
-
-
-def _follow_link(kind: str, options: list[str]) -> None:
-    """On arrival, take the choice from the address; an upload that is not this reader's opens by its digest alone."""
+def _follow_link(kind: str) -> InputError | None:
+    """On arrival, take the choice from the address; the reason, where it cannot be restored."""
     linked = st.query_params.get("corpus", "")
     if "corpus" in st.session_state:
+        return st.session_state.get("link_problem", {}).get(kind)
+    try:
+        if linked.startswith(uploads.PREFIX):
+            uploads.open_link(linked, kind)
+        elif linked and all(linked not in names for names in SAMPLES.values()):
+            raise InputError(uploads.CANNOT + f"there is no corpus {linked[:40]!r}.", hint=uploads.CHOOSE)
+        elif linked not in SAMPLES[kind]:
+            return None
+    except InputError as problem:
+        return _without_corpus(kind, problem)
+    st.session_state["corpus"] = linked
+    return None
+
+
+def _forget_deleted(kind: str) -> InputError | None:
+    """The chosen upload may have been deleted, or have expired, since the last click."""
+    chosen = st.session_state.get("corpus")
+    upload = uploads.visible(kind).get(chosen or "")
+    if upload is None or services.uploads().find(upload.token) is not None:
+        return None
+    uploads.delete(chosen, kind)
+    return _without_corpus(kind, missing())
+
+
+def _without_corpus(kind: str, problem: InputError) -> InputError:
+    """Choose nothing on pages of this kind until the reader chooses."""
+    st.session_state["corpus"] = None
+    st.session_state["link_problem"] = {kind: problem}
+    return problem
+
+
+def _say_whose(chosen: str, upload: Upload) -> None:
+    """How long the upload stays, who may delete it, and the button for its owner."""
+    name, days = boxes.plain(upload.name), services.access().upload_days
+    if not uploads.is_own(upload):
+        st.caption(f"“{name}” came with a link. Only the reader who uploaded it can delete it.")
         return
-    if re.fullmatch(UPLOAD + "[0-9a-f]{64}", linked) and linked not in options:
-        options.append(linked)
-        _uploads(kind)[linked] = services.upload(linked.removeprefix(UPLOAD)).name
-    if linked in options:
-        st.session_state["corpus"] = linked
+    st.caption(f"“{name}” stays on this server for {days} days. Whoever has a link to it can read it.")
+    st.button("Delete it now", on_click=_delete, args=(chosen, upload.kind), icon=":material/delete:")
 
 
 def _add_corpus(kind: str) -> None:
@@ -106,9 +137,9 @@ def _add_corpus(kind: str) -> None:
 
 
 def _take_upload(kind: str) -> None:
-    held = st.session_state["uploader"]
-    if held is not None:
-        _keep(held.getvalue(), held.name, kind)
+    file = st.session_state["uploader"]
+    if file is not None:
+        _keep(file.getvalue(), file.name, kind)
 
 
 def _take_paste(kind: str) -> None:
@@ -116,28 +147,22 @@ def _take_paste(kind: str) -> None:
 
 
 def _keep(data: bytes, name: str, kind: str) -> None:
-    """Read it once, so that a file nobody can read is refused at once; then keep it and choose it."""
+    """Read it once, so that a file nobody can read is refused at once; then store it and choose it."""
     from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.source import from_bytes
 
     try:
-        most = st.get_option("server.maxUploadSize")  # in .streamlit/config.toml; a paste is held to it too
-        if len(data) > most * 2**20:
-            raise InputError(f"The file is over {most} MB.", where=name, hint="Use the command line.")
+        uploads.check_size(data, name)
         check(kind, services.bounded(from_bytes(data, name)))
-        option = UPLOAD + services.store().keep_upload(data, name)
+        st.session_state["corpus"] = uploads.keep(data, name, kind)
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem
-        return
-    _uploads(kind)[option] = name
-    st.session_state["corpus"] = option
 
 
-def _delete(option: str, kind: str) -> None:
+def _delete(address: str, kind: str) -> None:
     try:
-        services.store().delete_upload(option.removeprefix(UPLOAD))
+        uploads.delete(address, kind)
     except BertvizError as problem:  # the store cannot be written
         st.session_state["upload_problem"] = problem
         return
-    del _uploads(kind)[option]
     st.session_state["corpus"] = next(iter(SAMPLES[kind]))

@@ -7,13 +7,19 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.analyses.results import renamed
 from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.errors import StoreError
+from bertviz_core.models.allowed import trainings
 from bertviz_core.models.checkpoints import Training, find_training
 from pages.shared import asked, boxes, job_panel, services, stored
 from pages.shared.selection import Selection, seconds_to_analyse
 
 SHIPPED = "demo"
+HOW_TO_NAME = (
+    "Type a local folder that holds the checkpoints' folders, each with its step as the last number of its name: "
+    "step-0000500, checkpoint-500. "
+)
 PASSES = 3  # that a checkpoint costs, in those of an analysis alone: it is loaded once
 
 
@@ -26,13 +32,13 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
     chosen = _choose(kept)
     if chosen == SHIPPED or chosen in kept:
         return _kept(kept.get(chosen, SHIPPED))
-    training = find_training(chosen)
+    training = find_training(chosen, services.access())
     request = EmergenceRequest(
         training, selection.source, stored.sources("treebank", "emergence", selection)[0], selection.settings
     )
     key = request.key()
     try:
-        return key, services.emergence(key)
+        return key, _named(services.emergence(key))
     except LookupError:
         _compute(key, request, selection)
     st.skeleton(height=420)
@@ -41,7 +47,7 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
 
 def _kept(key: str) -> tuple[str, Emergence]:
     try:
-        return key, services.emergence(key)
+        return key, _named(services.emergence(key))
     except LookupError as error:
         raise StoreError(
             "This training's result is damaged, or not in the store any more.",
@@ -49,8 +55,16 @@ def _kept(key: str) -> tuple[str, Emergence]:
         ) from error
 
 
+def _named(result: Emergence) -> Emergence:
+    """With this reader's names of its corpora: others may have uploaded the same under theirs."""
+    named: Emergence = renamed(result, stored.names("text") | stored.names("treebank"))
+    return named
+
+
 def _choose(kept: dict[str, str]) -> str:
-    typed: list[str] = st.session_state.setdefault("trainings", [])
+    access = services.access()
+    folders_limited = access.folders is not None
+    typed: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
     asked = st.session_state.get("training") or st.query_params.get("training", SHIPPED)
     if asked not in (SHIPPED, *kept, *typed):
         typed.append(asked)
@@ -59,11 +73,11 @@ def _choose(kept: dict[str, str]) -> str:
         [SHIPPED, *kept, *typed],
         key="training",
         bind="query-params",
-        accept_new_options=True,
+        accept_new_options=not folders_limited,
         width=420,
-        help="`demo` ships with the project. Type a local folder that holds the checkpoints' folders, each with its "
-        "step as the last number of its name: step-0000500, checkpoint-500. "
-        "The corpus, mode and settings at the left are for such a folder.",
+        help="`demo` ships with the project. "
+        + ("" if folders_limited else HOW_TO_NAME)
+        + "The corpus, mode and settings at the left are for a training that is not computed yet.",
     )
     return chosen or SHIPPED
 
@@ -71,7 +85,7 @@ def _choose(kept: dict[str, str]) -> str:
 def _mine(told: dict[str, Any]) -> bool:
     """Made from samples and this reader's uploads: other digests are their owners', even when the upload is gone."""
     return all(
-        told_of["digest"] in stored.digests(kind)
+        told_of["digest"] in stored.names(kind)
         for kind, told_of in (("text", told["corpus"]), ("treebank", told["others"]["treebank"]))
     )
 

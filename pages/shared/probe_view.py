@@ -8,23 +8,16 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.probes import AS_RELEASED, DECODES, PROBES, Plan, Probes
-from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures.probes import papers_scores, sentence_drawing, title, titles, weight_map
-from pages.shared import page, services
+from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.drawings import drawings
+from pages.shared.probe_files import FILES, chosen_file
 from pages.shared.selection import Selection
 
 SHOWN = 10  # sentences a page
 DIRECTIONS = ("governor → dependent", "dependent → governor")
-FILES = {
-    "dev": (
-        "A treebank to score on; else a fifth of the sentences is held out",
-        ["conllu", "conll", "txt", "gz", "xz"],
-    ),
-    "vectors": ("Word vectors as GloVe writes them; else the model's own", ["txt", "gz", "xz", "zip"]),
-}
 
 
 def choose(selection: Selection) -> Request:
@@ -42,16 +35,9 @@ def choose(selection: Selection) -> Request:
                 help="A second row for each probe with words: candidate i is scored with the vector of word i + 1.",
             )
         probes = st.multiselect("Probes", PROBES, PROBES, format_func=title, key="probes")
-        others = {role: source for role in FILES if (source := _file(role))}
+        others = {role: source for role in FILES if (source := chosen_file(role))}
     plan = Plan(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
     return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.options(), others)
-
-
-def _file(role: str) -> Source | None:
-    """An uploaded file, kept under its digest as every upload is."""
-    told, types = FILES[role]
-    held = st.file_uploader(told, type=types, key=role)
-    return services.upload(services.store().keep_upload(held.getvalue(), held.name)) if held else None
 
 
 def headline(result: Probes) -> None:

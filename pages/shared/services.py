@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.analyses.results import renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
 from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.engine.workers import Worker
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
@@ -40,9 +43,20 @@ def store_size() -> int:
     return store().size()
 
 
-def upload(digest: str) -> Source:
-    """An upload by its digest; raises InputError when it is not here (any more)."""
-    return bounded(store().upload(digest))
+@st.cache_resource(show_spinner=False)
+def access() -> Access:
+    """What this server lets its visitors reach, read once."""
+    return from_environment()
+
+
+@st.cache_resource(show_spinner=False)
+def uploads() -> Uploads:
+    return Uploads(store(), access())
+
+
+def upload(token: str) -> Source:
+    """An upload by its token; raises InputError when it is not here (any more)."""
+    return bounded(uploads().source(token))
 
 
 def bounded(source: Source) -> Source:
@@ -57,13 +71,16 @@ def jobs() -> Jobs:
 
 
 def find(request: Request) -> Any | None:
-    """The stored result or None; frozen, so that all sessions may share it."""
+    """The stored result or None; frozen, so that all sessions may share it. Its names are those of the request: who
+    computed it may have had the same files under others."""
     key = request.key()
     store().mark_used(key)
     try:
-        return _read(key, request)
+        result = _read(key, request)
     except LookupError:
         return None
+    corpora = {source.digest: source.name for source in (request.source, *request.others.values())}
+    return renamed(result, corpora, {"name": request.checkpoint.name, "revision": request.checkpoint.revision})
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

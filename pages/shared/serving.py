@@ -8,15 +8,19 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from streamlit import cli_util
 from streamlit.web.server import server_util
 
+from bertviz_core.access import from_environment
 from bertviz_core.analyses import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import catalogue
+from pages.shared.owner_cookie import OwnerCookie
+from pages.shared.upload_room import UploadRoom
 
 # What the first page imports; torch and transformers are none of it.
 SHARED = ("page", "holdings", "gallery", "marker_map")
@@ -26,6 +30,7 @@ FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARE
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Open a browser, and import what the first page needs while the browser loads Streamlit's own code."""
+    from_environment()  # a server whose limits cannot be read does not start
     threading.Thread(target=_get_ready, name="get ready", daemon=True).start()
     yield
 
@@ -48,3 +53,4 @@ def _to_default(request: Request) -> RedirectResponse:
 
 # The default page's address is empty; to its own name Streamlit would say that there is no such page.
 ROUTES = (Route(f"/{catalogue.DEFAULT.name}", _to_default),)
+MIDDLEWARE = (Middleware(OwnerCookie), Middleware(UploadRoom))

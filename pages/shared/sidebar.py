@@ -9,12 +9,19 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.heads import Head
+from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, Mode, Settings
 from pages.shared import boxes, catalogue, corpus_picker, job_panel, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
+HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
+    (True, True): "Type a local folder (written by save_pretrained) or a hub name.",
+    (True, False): "Type a local folder (written by save_pretrained).",
+    (False, True): "Choose from the list, or type a hub name.",
+    (False, False): "Choose from the list.",
+}
 _run = threading.local()  # a script run is one thread; the selection lives no longer
 
 
@@ -67,7 +74,8 @@ def _menu() -> None:
 
 
 def _model() -> Checkpoint:
-    known: list[str] = st.session_state.setdefault("models", [DEMO])
+    access = services.access()
+    known: list[str] = st.session_state.setdefault("models", [DEMO, *allowed.models(access)])
     asked = st.session_state.get("model") or st.query_params.get("model", DEMO)
     if asked not in known:
         known.append(asked)
@@ -76,10 +84,10 @@ def _model() -> Checkpoint:
         known,
         key="model",
         bind="query-params",
-        accept_new_options=True,
-        help="`demo` ships with the project. Type a local folder (written by save_pretrained) or a hub name.",
+        accept_new_options=access.folders is None or access.downloads != 0,
+        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0],
     )
-    checkpoint = find(name or DEMO)
+    checkpoint = find(name or DEMO, access=access)
     millions = checkpoint.parameters() / 1e6
     st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
     return checkpoint

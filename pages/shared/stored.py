@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import streamlit as st
 
 from bertviz_core.analyses import ANALYSES, Kind
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.requests import Request
-from bertviz_core.errors import InputError, ModelError, StoreError
-from pages.shared import catalogue, services
+from bertviz_core.errors import ModelError
+from pages.shared import catalogue, services, uploads
 from pages.shared.selection import Selection
 
 
 def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
-    """Corpora of one kind: the chosen one first where this page reads that kind, then the reader's uploads, the newest
-    first, then the samples. Nobody else's uploads: their digests are their owners'."""
+    """Corpora of one kind: the chosen one first where this page reads that kind, then the uploads that the reader
+    sees, the newest first, then the samples."""
     found = {selection.source.digest: selection.source} if catalogue.entry(page).corpus == kind else {}
-    for source in (*_uploads(kind), *map(sample, SAMPLES[kind])):
+    for source in (*uploads.sources(kind), *map(sample, SAMPLES[kind])):
         found.setdefault(source.digest, source)
     return list(found.values())
 
 
-def digests(kind: Kind) -> set[str]:
-    """Of the samples, and of what this reader uploaded, whether it is still kept or not."""
-    own = {option.removeprefix("upload-") for option in st.session_state.get(f"uploads-{kind}", {})}
-    return own | {sample(name).digest for name in SAMPLES[kind]}
+def names(kind: Kind) -> dict[str, str]:
+    """Digest -> name of the samples and of the uploads that this reader sees; also of uploads that have expired."""
+    visible = {upload.digest: upload.name for upload in uploads.visible(kind).values()}
+    return visible | {source.digest: source.name for source in map(sample, SAMPLES[kind])}
 
 
 def results(page: str, selection: Selection) -> dict[str, Any]:
@@ -58,11 +55,3 @@ def can_be_made(request: Request) -> bool:
     except ModelError:
         return False
     return True
-
-
-def _uploads(kind: Kind) -> Iterator[Source]:
-    for option in reversed(st.session_state.get(f"uploads-{kind}", {})):
-        try:
-            yield services.upload(option.removeprefix("upload-"))
-        except (InputError, StoreError):
-            continue  # deleted, or expired, meanwhile; or the store cannot be read, as the sidebar says

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.averages import TOP
 from bertviz_core.analyses.entropy import Entropy
-from bertviz_core.analyses.results import head_frame, to_lists
+from bertviz_core.analyses.results import Result, head_frame, renamed, to_lists
 from bertviz_core.analyses.surface_patterns import SurfacePatterns
 
 
@@ -85,3 +87,36 @@ def test_a_row_for_each_head_counted_from_one():
     frame = head_frame({"x": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])})
     assert frame["label"].tolist() == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
     assert frame[["layer", "head", "x"]].to_numpy().tolist()[4] == [2, 2, 5.0]
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Result):
+    """A result with a file named in its own JSON too, as that of the probes."""
+
+    analysis: ClassVar[str] = "named"
+    about: dict[str, Any]
+
+    def arrays(self) -> dict[str, Any]:
+        return {}
+
+    def to_frame(self) -> Any:
+        return None
+
+
+def test_a_result_takes_its_readers_names() -> None:
+    origin = {
+        "model": {"name": "/home/ann/model", "revision": None, "layers": 2},
+        "corpus": {"name": "ann.txt", "digest": "1" * 64, "bytes": 3},
+        "others": {"vectors": {"name": "ann.vec", "digest": "2" * 64}, "dev": {"name": "dev.txt", "digest": "3" * 64}},
+        "tokens": 7,
+    }
+    result = Named(origin, {"vectors": {"name": "ann.vec", "dimension": 3}, "test": {"words": 4}})
+    bens = renamed(result, {"1" * 64: "ben.txt", "2" * 64: "ben.vec"}, {"name": "tiny", "revision": "main"})
+    assert bens.provenance == origin | {
+        "model": {"name": "tiny", "revision": "main", "layers": 2},
+        "corpus": {"name": "ben.txt", "digest": "1" * 64, "bytes": 3},
+        "others": {"vectors": {"name": "ben.vec", "digest": "2" * 64}, "dev": {"name": "dev.txt", "digest": "3" * 64}},
+    }
+    assert bens.about == {"vectors": {"name": "ben.vec", "dimension": 3}, "test": {"words": 4}}
+    assert "ann" not in str(bens) and "ann.txt" in str(result)
+    assert renamed(result, {"1" * 64: "ann.txt"}) is result

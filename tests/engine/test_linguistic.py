@@ -55,28 +55,34 @@ def request_(source) -> Request:
     return Request("clustering", find_model("demo"), source("a\n"), Settings(seed=3))
 
 
-def test_nothing_is_marked_where_nothing_is_stored(request_: Request, store) -> None:
-    assert linguistic_heads(request_, store, lambda other: None) == {}
-    assert linguistic_heads(request_, None, lambda other: None) == {}
+def test_nothing_is_marked_where_nothing_is_stored(request_: Request) -> None:
+    assert linguistic_heads(request_, lambda other: None) == {}
 
 
-def test_relations_clear_of_their_baseline_and_coreference_are_marked(request_: Request, store) -> None:
+def test_relations_clear_of_their_baseline_and_coreference_are_marked(request_: Request) -> None:
     held = {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)}
-    found = linguistic_heads(request_, store, lambda other: held[other.analysis])
+    found = linguistic_heads(request_, lambda other: held[other.analysis])
     assert found == {"2-3": "obj, nsubj", "3-4": "coreference"}
 
 
-def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request, store) -> None:
+def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request) -> None:
     held = {"coreference_heads": coreference(0.2)}
-    assert linguistic_heads(request_, store, lambda other: held.get(other.analysis)) == {}
+    assert linguistic_heads(request_, lambda other: held.get(other.analysis)) == {}
 
 
-def test_the_readers_own_corpora_come_first_and_settings_are_the_same(request_: Request, store) -> None:
-    digest = store.keep_upload(b"1\tmine\n", "mine.conllu")
-    asked: list[Request] = []
-    linguistic_heads(request_, store, asked.append)
+def test_the_readers_own_corpora_come_first_and_settings_are_the_same(request_: Request, source) -> None:
+    mine, asked = source("1\tmine\n", "mine.conllu"), []
+    linguistic_heads(request_, asked.append, {"treebank": [mine]})
     of_trees = [other.source for other in asked if other.analysis == "dependency_heads"]
-    assert of_trees[0].digest == digest
+    assert of_trees[0] == mine
     assert [source.name for source in of_trees[1:]] == list(SAMPLES["treebank"])
+    of_chains = [other.source.name for other in asked if other.analysis == "coreference_heads"]
+    assert of_chains == list(SAMPLES["coreference"])
     assert {other.settings for other in asked} == {request_.settings}
     assert {other.checkpoint for other in asked} == {request_.checkpoint}
+
+
+def test_without_corpora_of_ones_own_the_samples_alone_are_asked_for(request_: Request) -> None:
+    asked: list[Request] = []
+    linguistic_heads(request_, asked.append)
+    assert [other.source.name for other in asked] == [*SAMPLES["treebank"], *SAMPLES["coreference"]]

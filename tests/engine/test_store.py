@@ -1,8 +1,7 @@
-"""The store: bytes only, nothing unpickled, nothing lost, uploads by digest."""
+"""The store: bytes only, nothing unpickled, nothing lost."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sqlite3
@@ -13,9 +12,9 @@ from pathlib import Path
 import diskcache
 import pytest
 
-from bertviz_core.engine import store as store_module
 from bertviz_core.engine.store import Store, default_folder
-from bertviz_core.errors import InputError, StoreError
+from bertviz_core.engine.uploads import Uploads
+from bertviz_core.errors import StoreError
 
 PICKLE_MODE = 4  # diskcache's mark for a pickled value
 
@@ -112,51 +111,13 @@ def test_a_result_never_expires(store):
 
 def test_entries_size_and_clear(store):
     store.put("a", bytes(10))
-    digest = store.keep_upload(b"hello", "h.txt")
+    upload = Uploads(store).keep(b"hello", "h.txt", "text", "")
     found = {(entry.kind, entry.key): entry.size for entry in store.entries()}
-    assert found == {("result", "a"): 10, ("upload", digest): 5}
+    assert found == {("result", "a"): 10, ("upload", upload.token): 5}
     assert store.size() > 0
     assert store.clear() == 2
     assert list(store.entries()) == []
     assert store.get("a") is None
-
-
-def test_an_upload_is_found_by_its_digest_alone(store):
-    data = "Grüße.\nZwei.\n".encode()
-    digest = store.keep_upload(data, "grüße.txt")
-    assert digest == hashlib.sha256(data).hexdigest()
-    found = Store(store.folder).upload(digest)
-    assert (found.name, found.digest, found.size) == ("grüße.txt", digest, len(data))
-    assert [line for _, line in found.lines()] == ["Grüße.", "Zwei."]
-    assert [line for _, line in found.lines()] == ["Grüße.", "Zwei."]  # the opener gives the bytes anew
-    assert store.uploads() == {digest: "grüße.txt"}
-    for other in ("grüße.txt", digest[:12], "", "../" + digest):
-        with pytest.raises(InputError, match="not on this server"):
-            store.upload(other)
-
-
-def test_a_deleted_upload_is_gone_even_for_those_who_hold_its_source(store):
-    digest = store.keep_upload(b"line\n", "x.txt")
-    held = store.upload(digest)
-    store.delete_upload(digest)
-    assert store.uploads() == {}
-    with pytest.raises(InputError, match="not on this server"):
-        store.upload(digest)
-    with pytest.raises(InputError, match="not on this server"):
-        list(held.lines())
-
-
-def test_an_upload_expires_and_results_stay(store, monkeypatch):
-    store.put("r", b"result")
-    monkeypatch.setattr(store_module, "UPLOAD_DAYS", 0)
-    digest = store.keep_upload(b"line\n", "x.txt")
-    with pytest.raises(InputError, match="not on this server"):
-        store.upload(digest)
-    assert store.uploads() == {}
-    assert store.get("r") == b"result"
-    monkeypatch.undo()
-    assert store.keep_upload(b"line\n", "x.txt") == digest
-    assert store.upload(digest).size == 5
 
 
 def test_a_missing_value_file_counts_as_no_entry(store):

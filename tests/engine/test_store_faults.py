@@ -17,6 +17,7 @@ import pytest
 
 from bertviz_core.engine import store_folder
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, StoreError
 from tests import broken_stores
 
@@ -56,16 +57,15 @@ def check_says_so(store: Store, why: str) -> None:
 
 WRITES: list[Callable[[Store], object]] = [
     lambda store: store.put("new", b"new"),
-    lambda store: store.keep_upload(b"text\n", "text.txt"),
-    lambda store: store.delete_upload("0" * 64),
+    lambda store: Uploads(store).keep(b"text\n", "text.txt", "text", ""),
     lambda store: store.pin(["small"], days=1),
     lambda store: store.clear(),
     lambda store: store.trim(),
 ]
 READS: list[Callable[[Store], object]] = [
     lambda store: store.get("small"),
-    lambda store: store.upload("0" * 64),
-    lambda store: store.uploads(),
+    lambda store: Uploads(store).source("A" * 43),
+    lambda store: list(Uploads(store)),
     lambda store: list(store.entries()),
 ]
 
@@ -75,8 +75,8 @@ def check_can_be_read(store: Store) -> None:
     assert store.get("large") == LARGE
     assert {entry.key for entry in store.entries() if entry.kind == "result"} == {"small", "large"}
     assert store.get("absent") is None
-    (digest,) = store.uploads()
-    assert [line for _, line in store.upload(digest).lines()] == ["An upload."]
+    (upload,) = Uploads(store)
+    assert [line for _, line in Uploads(store).source(upload.token).lines()] == ["An upload."]
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -93,6 +93,9 @@ def test_read_only(tmp_path, shipped, filled, killed):
             assert store.get("late") == b"late"
         else:
             check_can_be_read(store)
+            (upload,) = Uploads(store)
+            with pytest.raises(StoreError, match="BERTVIZ_STORE"):
+                Uploads(store).delete(upload.token, upload.owner)
 
 
 def test_read_only_and_empty(tmp_path, shipped):

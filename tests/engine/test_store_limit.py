@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.access import Access
 from bertviz_core.engine import requests
 from bertviz_core.engine import store as store_module
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store, default_limit
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError, StoreError
 from bertviz_core.settings import Settings
 
@@ -83,19 +85,18 @@ def test_a_result_that_is_shown_from_memory_is_used(small):
 
 
 def test_uploads_are_never_dropped_for_room(small):
-    digest = small.keep_upload(os.urandom(3 * MB), "upload.bin")
-    age(small, f"upload/{digest}", 10**6)
+    token = Uploads(small).keep(os.urandom(3 * MB), "upload.bin", "text", "").token
+    age(small, f"upload/{token}", 10**6)
     for number in range(3):
         small.put(str(number), os.urandom(MB // 2))
     small.put("large", os.urandom(3 * MB))
     assert results(small) == {"large"}
-    assert small.upload(digest).size == 3 * MB
+    assert Uploads(small).source(token).size == 3 * MB
 
 
-def test_an_upload_makes_room_and_goes_when_it_is_deleted_or_expires(small, monkeypatch):
+def test_an_upload_makes_room_and_goes_when_it_is_deleted_or_expires(small):
     small.put("old", os.urandom(3 * MB))
-    monkeypatch.setattr(store_module, "UPLOAD_DAYS", 0)
-    small.keep_upload(os.urandom(3 * MB), "upload.bin")
+    Uploads(small, Access(upload_days=0)).keep(os.urandom(3 * MB), "upload.bin", "text", "")
     assert results(small) == set()
     small.put("new", os.urandom(MB))
     small.trim()

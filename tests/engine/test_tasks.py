@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from bertviz_core.access import from_environment
 from bertviz_core.analyses.probes import Plan
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.source import from_path
@@ -15,6 +16,7 @@ from bertviz_core.engine.emergence import EmergenceRequest
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.requests import Request
 from bertviz_core.engine.tasks import Performer
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import Cancelled, InputError, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoints import find_training
@@ -37,7 +39,8 @@ def masked_folder(tmp_path_factory):
 
 @pytest.fixture
 def uploaded(store):
-    return store.upload(store.keep_upload(TEXT.encode(), "my text.txt"))
+    uploads = Uploads(store)
+    return uploads.source(uploads.keep(TEXT.encode(), "my text.txt", "text", "reader").token)
 
 
 @pytest.fixture
@@ -129,7 +132,7 @@ def test_a_download_is_performed(monkeypatch):
     fetched = []
     monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked))
     Performer().perform(crossed(tasks.download("someone/model", "v1")), Progress())
-    assert fetched == [("someone/model", "v1")]
+    assert fetched == [("someone/model", "v1", from_environment())]
 
 
 def test_a_corpus_of_this_process_alone_is_refused(store, tiny, source):

@@ -17,6 +17,7 @@ from bertviz_core.engine import requests, tasks, workers
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.requests import Request
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.engine.workers import Worker
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.models import checkpoint
@@ -48,7 +49,8 @@ def task(store, tiny_folder):
     """An analysis and its task; the number makes it another."""
 
     def make(text: str = "the cat sat .\n", number: int = 0):
-        source = store.upload(store.keep_upload(text.encode(), "my text.txt"))
+        uploads = Uploads(store)
+        source = uploads.source(uploads.keep(text.encode(), "my text.txt", "text", "reader").token)
         request = Request("entropy", checkpoint.find(str(tiny_folder)), source, Settings(max_length=32, seed=number))
         return request, tasks.analyses([request], store)
 

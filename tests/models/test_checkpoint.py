@@ -13,7 +13,7 @@ import pytest
 from huggingface_hub.errors import RepositoryNotFoundError
 
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models import checkpoint
+from bertviz_core.models import checkpoint, hub
 from bertviz_core.models.checkpoint import Checkpoint
 
 
@@ -122,7 +122,7 @@ def test_a_folder_without_readable_config_is_refused(folder, content):
     ],
 )
 def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
-    monkeypatch.setattr(checkpoint, "_cached", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(hub, "cached", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(ModelError, match="no folder"):
         checkpoint.find(name)
 
@@ -135,10 +135,13 @@ def test_no_hub_in_reach_names_the_model_and_the_way_out():
     assert "save_pretrained" in caught.value.hint and "demo" in caught.value.hint
 
 
-def hub(monkeypatch, files=(), error=None):
+def listing(monkeypatch, files=(), error=None):
     """A hub that lists these files, or fails."""
 
     class Api:
+        def __init__(self, token=None):
+            pass
+
         def model_info(self, *args, **kwargs):
             if error:
                 raise error
@@ -149,21 +152,21 @@ def hub(monkeypatch, files=(), error=None):
 
 def test_a_typo_is_told_from_a_broken_line(monkeypatch):
     response = SimpleNamespace(headers={}, request=None, status_code=404)
-    hub(monkeypatch, error=RepositoryNotFoundError("404", response=response))
+    listing(monkeypatch, error=RepositoryNotFoundError("404", response=response))
     with pytest.raises(ModelError, match="Check the spelling"):
         checkpoint.find("bert-base-uncasd")
 
 
 def test_a_download_is_announced_with_the_size_of_the_files_it_takes(monkeypatch):
     files = [("model.safetensors", 440_000_000), ("pytorch_model.bin", 450_000_000), ("config.json", 600)]
-    hub(monkeypatch, files)
+    listing(monkeypatch, files)
     with pytest.raises(DownloadNeeded) as caught:
         checkpoint.find("owner/model-that-is-not-here")
     assert caught.value.size == 440_000_600
 
 
 def test_a_hub_model_with_pickled_weights_only_is_refused(monkeypatch):
-    hub(monkeypatch, [("pytorch_model.bin", 450_000_000), ("config.json", 600)])
+    listing(monkeypatch, [("pytorch_model.bin", 450_000_000), ("config.json", 600)])
     with pytest.raises(ModelError, match="never opened"):
         checkpoint.find("owner/model-that-is-not-here")
 

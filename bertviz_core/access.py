@@ -1,0 +1,93 @@
+"""What a server lets its visitors reach: folders, downloads, room for uploads. Read once from the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bertviz_core.errors import SettingsError
+
+YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The limits of one server; the defaults are those of one's own machine.
+
+    Attributes:
+        public: Whether strangers visit.
+        folders: The only folders whose models and trainings may be opened, resolved; None for any folder.
+        downloads: Bytes that models from the hub may take on the disk; 0 turns the hub off, None sets no limit.
+        hub_token: False keeps the machine's own hub token out of every request; None uses it where there is one.
+        reader_uploads: Bytes that the uploads of one reader may take.
+        uploads: Bytes that all uploads may take.
+        upload_days: Days after which an upload is deleted.
+    """
+
+    public: bool = False
+    folders: tuple[Path, ...] | None = None
+    downloads: int | None = None
+    hub_token: bool | None = None
+    reader_uploads: int = 200 * 10**6
+    uploads: int = 5 * 10**9
+    upload_days: int = 30
+
+
+LOCAL = Access()  # of the command line, whose user has a shell anyway
+
+
+def from_environment(variables: Mapping[str, str] | None = None) -> Access:
+    """Read the limits of the app from `BERTVIZ_*` variables.
+
+    Args:
+        variables: The environment; the process's own where it is None.
+
+    Raises:
+        SettingsError: A variable cannot be read. The app then opens nothing at all.
+    """
+    given = os.environ if variables is None else variables
+    public = _switch(given, "BERTVIZ_PUBLIC")
+    return Access(
+        public=public,
+        folders=_folders(given) if given.get("BERTVIZ_MODELS") else () if public else None,
+        downloads=_downloads(given, 0 if public else None),
+        hub_token=False,
+        reader_uploads=round(_number(given, "BERTVIZ_READER_UPLOADS", LOCAL.reader_uploads / 10**6) * 10**6),
+        uploads=round(_number(given, "BERTVIZ_UPLOADS", LOCAL.uploads / 10**9) * 10**9),
+        upload_days=max(1, round(_number(given, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days))),
+    )
+
+
+def _switch(given: Mapping[str, str], name: str) -> bool:
+    value = given.get(name, "").strip().lower()
+    if value not in (*YES, *NO):
+        raise SettingsError(f"{name} is {value!r}.", hint="Give 1 or 0.")
+    return value in YES
+
+
+def _number(given: Mapping[str, str], name: str, default: float) -> float:
+    value = given.get(name, "").strip()
+    try:
+        number = float(value) if value else default
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 10**6:
+        raise SettingsError(f"{name} is {value!r}.", hint="Give a number, such as 5 or 0.5.")
+    return number
+
+
+def _downloads(given: Mapping[str, str], default: int | None) -> int | None:
+    value = given.get("BERTVIZ_DOWNLOADS", "").strip().lower()
+    if not value:
+        return default
+    return 0 if value in NO else round(_number(given, "BERTVIZ_DOWNLOADS", 0) * 10**9)
+
+
+def _folders(given: Mapping[str, str]) -> tuple[Path, ...]:
+    folders = [Path(name).expanduser() for name in given["BERTVIZ_MODELS"].split(os.pathsep) if name.strip()]
+    for folder in folders:
+        if not folder.is_dir():
+            raise SettingsError(f"BERTVIZ_MODELS names {str(folder)!r}, which is no folder.", hint="Correct its path.")
+    return tuple(folder.resolve() for folder in folders)

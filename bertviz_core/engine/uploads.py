@@ -1,0 +1,158 @@
+"""Readers' uploads, each under a random token: whoever has the token reads it, whoever owns it deletes it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import BinaryIO, cast
+
+from bertviz_core.access import LOCAL, Access
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import InputError
+
+TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
+MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What is known of an upload beside its bytes.
+
+    Attributes:
+        token: Opens the upload; links carry it.
+        name: The file's name as its owner gave it.
+        kind: Of corpus ("text", "treebank", "coreference"), or "vectors".
+        digest: sha256 (hex) of the bytes; a part of cache keys, it opens nothing.
+        size: In bytes.
+        owner: sha256 (hex) of the owner's secret.
+    """
+
+    token: str
+    name: str
+    kind: str
+    digest: str
+    size: int
+    owner: str
+
+    @property
+    def charge(self) -> int:
+        """Bytes that count against the limits."""
+        return max(self.size, MINIMUM)
+
+
+def owner_of(secret: str) -> str:
+    """What the store keeps of an owner's secret: enough to compare, too little to act as the owner."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Uploads:
+    """The uploads in a store. Equal bytes of two readers are two uploads, of which neither touches the other."""
+
+    def __init__(self, store: Store, access: Access = LOCAL) -> None:
+        self.store, self.access = store, access
+        self._lock = threading.Lock()
+
+    def keep(self, data: bytes, name: str, kind: str, owner: str) -> Upload:
+        """Store an upload; the same file of the same owner again has its days begin anew.
+
+        Args:
+            data: The bytes, checked by the caller.
+            name: Of the file.
+            kind: What it is read as.
+            owner: From `owner_of`.
+
+        Raises:
+            InputError: The owner's uploads, or all uploads, would take more than they may.
+        """
+        new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data), owner)
+        with self._lock:
+            present = list(self)
+            same = (new.name, new.kind, new.digest, new.owner)
+            new = next((old for old in present if (old.name, old.kind, old.digest, old.owner) == same), new)
+            self._check_room(new, [other for other in present if other.token != new.token])
+            seconds = self.access.upload_days * 86_400
+            self.store._set(f"upload/{new.token}", data, expire=seconds)
+            self.store._set(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=seconds)
+        return new
+
+    def find(self, token: str) -> Upload | None:
+        """The upload of this token, or None: never there, deleted and expired look alike."""
+        if not TOKEN.fullmatch(token):
+            return None
+        with self.store.reading() as cache:
+            data = cache.get(f"name/{token}")
+            present = data is not None and f"upload/{token}" in cache
+        try:
+            return Upload(**json.loads(data)) if present else None
+        except (ValueError, TypeError):
+            return None  # of another version
+
+    def source(self, token: str) -> Source:
+        """The bytes of an upload, looked up anew at each reading: it may be deleted while a job reads it.
+
+        Raises:
+            InputError: It is not here, or not any more.
+        """
+        upload = self.find(token)
+        if upload is None:
+            raise missing()
+        locator = f"upload:{token}"
+        return Source(upload.name, upload.digest, upload.size, lambda: self._open(token), locator=locator)
+
+    def of(self, owner: str) -> list[Upload]:
+        """The uploads of one owner."""
+        return [upload for upload in self if upload.owner == owner]
+
+    def delete(self, token: str, owner: str) -> None:
+        """Delete an upload; nothing happens where it is somebody else's."""
+        upload = self.find(token)
+        if upload is not None and secrets.compare_digest(upload.owner, owner):
+            with self.store.writing() as cache:
+                cache.delete(f"name/{token}")
+                cache.delete(f"upload/{token}")
+
+    def __iter__(self) -> Iterator[Upload]:
+        with self.store.reading() as cache:
+            keys = list(cache.iterkeys())
+        for key in keys:
+            kind, _, token = key.partition("/")
+            if kind == "name" and (upload := self.find(token)) is not None:
+                yield upload
+
+    def _open(self, token: str) -> BinaryIO:
+        with self.store.reading() as cache:
+            stream = cache.get(f"upload/{token}", read=True)
+        if stream is None:
+            raise missing()
+        return io.BytesIO(stream) if isinstance(stream, bytes) else cast(BinaryIO, stream)
+
+    def _check_room(self, new: Upload, others: list[Upload]) -> None:
+        total = sum(other.charge for other in others)
+        own = sum(other.charge for other in others if other.owner == new.owner)
+        if own + new.charge > self.access.reader_uploads:
+            raise InputError(
+                f"Your uploads would take more than {self.access.reader_uploads / 1e6:,.0f} MB.",
+                where=new.name,
+                hint="Delete some that you do not need any more.",
+            )
+        if total + new.charge > self.access.uploads:
+            raise InputError(
+                "This server has no room for further uploads.",
+                where=new.name,
+                hint="Try later, or ask whoever runs it to set BERTVIZ_UPLOADS higher.",
+            )
+
+
+def missing() -> InputError:
+    """The one answer to every token that opens nothing."""
+    return InputError(
+        "This upload is not on this server (any more).",
+        hint="Upload the file again: results that were computed from it are kept.",
+    )

@@ -1,0 +1,104 @@
+"""Models of the Hugging Face hub: those on this machine already, what a download takes, and the download."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from bertviz_core.access import Access
+from bertviz_core.errors import DownloadNeeded, ModelError
+
+SPARE = 10**9  # bytes that a download leaves free on the disk
+
+
+def cached(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> Path:
+    """The folder of a hub model that is on this machine.
+
+    Raises:
+        DownloadNeeded: The hub has it, this machine has not, and there is room for it.
+        ModelError: The hub has not, cannot be reached or may not be asked, or there is no room.
+    """
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(
+            snapshot_download(
+                name, revision=revision, allow_patterns=list(wanted), local_files_only=True, token=access.hub_token
+            )
+        )
+    except Exception as error:
+        if access.downloads == 0:
+            raise ModelError(
+                f"The model {name!r} is not on this machine, and downloads are off.",
+                hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.",
+            ) from error
+    size = size_of(name, revision, wanted, access)
+    check_room(name, size, access)
+    raise DownloadNeeded(name, size)
+
+
+def download(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> Path:
+    """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
+
+    Raises:
+        ModelError: The hub is out of reach, or there is no room.
+    """
+    from huggingface_hub import snapshot_download
+
+    if access.downloads is not None:
+        check_room(name, size_of(name, revision, wanted, access), access)
+    try:
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(wanted), token=access.hub_token))
+    except Exception as error:
+        raise _unreachable(name, error) from error
+
+
+def size_of(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> int:
+    """Bytes that a download would take; raises ModelError when the hub cannot say."""
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi(token=access.hub_token)
+        files = api.model_info(name, revision=revision, files_metadata=True, timeout=10).siblings or []
+    except Exception as error:
+        raise _unreachable(name, error) from error
+    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in wanted)]
+    if not any(file.rfilename.endswith(".safetensors") for file in needed):
+        raise ModelError(
+            f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",
+            hint="Look for a revision or a copy with model.safetensors.",
+        )
+    return sum(file.size or 0 for file in needed)
+
+
+def check_room(name: str, size: int, access: Access) -> None:
+    """Raises ModelError where a download would pass the limit of all downloads, or fill the disk."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    folder = Path(HF_HUB_CACHE)
+    free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
+    limit = float("inf") if access.downloads is None else access.downloads - _size_on_disk(folder)
+    if size > min(free, limit):
+        left, where = max(0, min(free, limit)) / 1e6, "on the disk" if free < limit else "for downloads"
+        raise ModelError(
+            f"The model {name!r} takes {size / 1e6:,.0f} MB; {left:,.0f} MB are left {where}.",
+            hint="Choose a smaller model, or one that is here already.",
+        )
+
+
+def _size_on_disk(folder: Path) -> int:
+    """Bytes of the files below a folder, those of broken-off downloads too; links count nothing."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _unreachable(name: str, error: Exception) -> ModelError:
+    kind = type(error).__name__
+    if kind in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
+        return ModelError(f"The hub has no model {name!r}.", hint="Check the spelling (owner/name) and the revision.")
+    return ModelError(
+        f"The model {name!r} is not on this machine and the hub cannot be reached ({kind}).",
+        hint="On a machine with a network save it with save_pretrained (model and tokenizer) into a folder,"
+        " bring the folder here, and give its path as the model. `demo` always works.",
+    )

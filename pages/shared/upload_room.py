@@ -1,0 +1,64 @@
+"""Room in memory for files on their way: Streamlit bounds one file, but not how many a session sends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+from bertviz_core.access import Access, from_environment
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+READERS = 10  # as many full shares fit into memory at once
+
+
+class UploadRoom:
+    """Middleware that refuses a file past the room of its session, or of all sessions, before it is read."""
+
+    def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
+        self.app, self.access = app, access or from_environment()
+        self.arriving: Counter[str] = Counter()  # session -> bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on but files for which there is no room."""
+        parts = scope.get("path", "").split("/")
+        if scope["type"] != "http" or scope["method"] not in ("PUT", "POST") or "upload_file" not in parts[:-2]:
+            await self.app(scope, receive, send)
+            return
+        session, size = parts[-2], _size(scope)
+        if size is None:
+            await PlainTextResponse("A file needs a Content-Length.", 411)(scope, receive, send)
+        elif not self._fits(session, size):
+            await PlainTextResponse("There is no room for this file.", 413)(scope, receive, send)
+        else:
+            self.arriving[session] += size
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.arriving[session] -= size
+                self.arriving += Counter()  # forgets sessions at zero
+
+    def _fits(self, session: str, size: int) -> bool:
+        present = in_memory()
+        own = present[session] + self.arriving[session] + size
+        total = present.total() + self.arriving.total() + size
+        return own <= self.access.reader_uploads and total <= READERS * self.access.reader_uploads
+
+
+def in_memory() -> Counter[str]:
+    """Session -> bytes of the files that Streamlit holds for it."""
+    manager = runtime.get_instance().uploaded_file_mgr
+    if not isinstance(manager, MemoryUploadedFileManager):
+        return Counter()
+    sessions = list(manager.file_storage.items())
+    return Counter({session: sum(len(file.data) for file in list(files.values())) for session, files in sessions})
+
+
+def _size(scope: Scope) -> int | None:
+    value = dict(scope["headers"]).get(b"content-length", b"")
+    return int(value) if value.isdigit() and len(value) < 16 else None

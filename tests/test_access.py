@@ -1,0 +1,70 @@
+"""The limits of a server, read from its environment."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.access import LOCAL, Access, from_environment
+from bertviz_core.errors import SettingsError
+
+
+def test_ones_own_machine_opens_everything_but_sends_no_token() -> None:
+    assert from_environment({}) == Access(hub_token=False)
+    assert LOCAL.folders is None and LOCAL.downloads is None and LOCAL.hub_token is None
+
+
+def test_a_public_server_opens_nothing_that_is_not_allowed() -> None:
+    access = from_environment({"BERTVIZ_PUBLIC": "1"})
+    assert (access.public, access.folders, access.downloads) == (True, (), 0)
+
+
+def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "models")
+    given = {
+        "BERTVIZ_PUBLIC": "yes",
+        "BERTVIZ_MODELS": f"{tmp_path / 'link'}:{tmp_path}",
+        "BERTVIZ_DOWNLOADS": "2.5",
+        "BERTVIZ_READER_UPLOADS": "20",
+        "BERTVIZ_UPLOADS": "1",
+        "BERTVIZ_UPLOAD_DAYS": "2",
+    }
+    access = from_environment(given)
+    assert access == Access(
+        True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 20_000_000, 10**9, 2
+    )
+
+
+def test_limits_hold_on_ones_own_machine_too(tmp_path: Path) -> None:
+    access = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": str(tmp_path)})
+    assert (access.public, access.folders, access.downloads) == (False, (tmp_path.resolve(),), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BERTVIZ_PUBLIC", "maybe"),
+        ("BERTVIZ_DOWNLOADS", "lots"),
+        ("BERTVIZ_DOWNLOADS", "-1"),
+        ("BERTVIZ_UPLOADS", "nan"),
+        ("BERTVIZ_READER_UPLOADS", "1e99"),
+        ("BERTVIZ_MODELS", "/no/such/folder"),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_named_and_nothing_opens(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        from_environment({"BERTVIZ_PUBLIC": "1", name: value})
+
+
+def test_every_variable_is_explained() -> None:
+    root = Path(__file__).parent.parent
+    read = set(re.findall(r"BERTVIZ_\w+", (root / "bertviz_core/access.py").read_text()))
+    rows = [row for row in (root / "docs/deploy.md").read_text().splitlines() if row.startswith("| `BERTVIZ_")]
+    table = {cells[1].strip(" `"): cells[2].strip(" `") for row in rows if (cells := row.split("|"))}
+    assert read - {"BERTVIZ_"} <= set(table)
+    assert float(table["BERTVIZ_READER_UPLOADS"]) * 10**6 == LOCAL.reader_uploads
+    assert float(table["BERTVIZ_UPLOADS"]) * 10**9 == LOCAL.uploads
+    assert int(table["BERTVIZ_UPLOAD_DAYS"]) == LOCAL.upload_days
