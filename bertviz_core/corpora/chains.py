@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bertviz_core.corpora.documents import Mention, ordered
 from bertviz_core.corpora.left_out import LeftOut
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, shorten
 
 NONE = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
@@ -57,7 +57,7 @@ class Chains:
             raise InputError(
                 f"The bracket of chain {label} that opens here never closes.",
                 where=f"{self.file}, line {line}",
-                hint=f"Close it with {label}) at its last word.",
+                hint="Close it at its last word: the chain's name and a closing bracket.",
             )
         return ordered(list(self.found))
 
@@ -69,7 +69,7 @@ def brackets(text: str, where: str) -> Iterator[tuple[bool, str, bool]]:
     found = list(BRACKET.finditer(text))
     if "".join(match[0] for match in found) != text.replace("|", "") or not all(m[1] or m[3] for m in found):
         raise InputError(
-            f"{text!r} is not a list of chain brackets.", where=where, hint="Write (3, 3) or (3), joined by |."
+            f"{shorten(text)!r} is not a list of chain brackets.", where=where, hint="Write (3, 3) or (3), joined by |."
         )
     for match in found:
         yield bool(match[1]), match[2], bool(match[3])

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ CHUNK = 1 << 20
 # A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
 TIMES, AT_LEAST = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
+LONE = re.compile("[\ud800-\udfff]")
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 
 
@@ -152,6 +154,11 @@ class _Xz(io.RawIOBase):
             data = self.unpacker.decompress(rest, len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+
+def whole(text: str) -> str:
+    """Half an emoji (a lone surrogate, as in a post cut short) has no UTF-8 and stops tokenizers: it becomes U+FFFD."""
+    return LONE.sub("\ufffd", text)
 
 
 def from_bytes(data: bytes, name: str) -> Source:
