@@ -96,7 +96,7 @@ class Source:
                     )
                 yield number, piece
                 number += piece.endswith(b"\n")
-        except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
+        except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(
                 f"The compressed file breaks off or is damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",

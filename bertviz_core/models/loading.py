@@ -63,6 +63,7 @@ def load(
         _check_family(checkpoint)
     auto = AutoModelForMaskedLM if masked_lm else AutoModel
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
+    options["trust_remote_code"] = False  # unset, transformers asks at the terminal
     try:
         loaded, missing, observable = _load_observable(auto, checkpoint, options)
     except Exception as error:  # any of the many ways in which files can be wrong
@@ -81,7 +82,7 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
     logging.set_verbosity_error()
     try:
-        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True))
+        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
     except Exception as error:  # any of the many ways in which files can be wrong
         raise _cannot_load(checkpoint, error) from error
 
