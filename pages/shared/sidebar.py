@@ -111,8 +111,8 @@ def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
         bind="query-params",
         help=f"With this model at most {most}. What is longer is cut or left out, and counted.",
     )
-    limit = st.number_input("Only the first so many inputs (0: all)", 0, key="limit", bind="query-params")
-    seed = st.number_input("Seed of random choices", 0, key="seed", bind="query-params")
+    limit = st.number_input("Only the first so many inputs (0: all)", 0, 10**9, key="limit", bind="query-params")
+    seed = st.number_input("Seed of random choices", 0, 10**9, key="seed", bind="query-params")
     dtype = st.selectbox(
         "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: up to 0.006 nats off."
     )
