@@ -22,7 +22,7 @@ OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
 SHARE_LAYERS = ("albert",)  # whose layers have the same weights
 NUMBERED = re.compile(r"(?:^|\.)(\d{1,6})(?=\.)")
 MOST_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
-MOST_LAYERS, MOST_HEADS, MOST = 512, 512, 1_000_000
+MOST_LAYERS, MOST_HEADS, MOST_LABELS, MOST = 512, 512, 10_000, 1_000_000
 LEAST_POSITIONS = 8
 
 
@@ -145,8 +145,9 @@ def _too_large(config: Mapping[str, Any]) -> str:
     if positions is not None and 0 <= positions < LEAST_POSITIONS:
         return f"it reads {positions} tokens (the fewest that can be analyzed are {LEAST_POSITIONS})"
     for name, value in config.items():
-        if type(value) is int and value > MOST and name not in POSITIONS and "theta" not in name:
-            return f"{name} is above {MOST:,}"
+        most = MOST_LABELS if name == "num_labels" else MOST  # transformers writes a name for each label
+        if type(value) is int and value > most and name not in POSITIONS and "theta" not in name:
+            return f"{name} is above {most:,}"
     return ""
 
 
