@@ -104,7 +104,7 @@ def spoiled(draw) -> tuple[str, bytes]:
     return kind, text.encode("utf-8", "surrogatepass")
 
 
-@settings(max_examples=1500)
+@settings(max_examples=500)
 @given(spoiled())
 def test_a_spoiled_file_is_read_or_refused(given):
     kind, data = given

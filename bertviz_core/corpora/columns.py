@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from bertviz_core.corpora.chains import NONE, Chains, brackets
 from bertviz_core.corpora.documents import CoreferenceDocument, Extent, sentence_starts
@@ -23,37 +22,39 @@ TYPED = re.compile(r"[a-z]+-(\d+)(?:-.*)?")  # GUM's "person-12-Mary": the numbe
 WORDLESS = "_"
 
 
-class Row(NamedTuple):
-    """What is kept of a word's row; `chains` is its last column as it stands."""
-
-    line: int
-    word: str
-    chains: str
-    tag: str
-    parse: str
-
-
 @dataclass
 class Block:
-    """The rows of one document, before their chains are read; None is the end of a sentence.
+    """The rows of one document, before their chains are read: a list for each column, for a tuple for each row would
+    keep the garbage collector busy.
 
-    width: how many columns the file has.
+    width: how many columns the file has.   lines: the number of each row's line.   starts: the rows that begin a
+    sentence.   over: whether the sentence of the last row has ended.
     """
 
     name: str
     line: int
     extent: Extent
     width: int = 0
-    rows: list[Row | None] = field(default_factory=list)
+    over: bool = True
+    lines: list[int] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    chains: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    parse: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
 
     def add(self, line: int, fields: list[str]) -> None:
         """Keep a row; raises InputError where the document grows too large."""
-        tagged = len(fields) >= 11
-        word = WORDLESS if len(fields) == 2 else fields[1] if len(fields) == 3 else fields[3]
-        row = Row(line, word, fields[-1], fields[4] if tagged else "", fields[5] if tagged else "")
-        self.extent.add(line, *row[1:])
-        self.width = self.width or len(fields)
-        self.rows.append(row)
+        count = len(fields)
+        word = WORDLESS if count == 2 else fields[1] if count == 3 else fields[3]
+        tag, piece = (fields[4], fields[5]) if count >= 11 else ("", "")
+        self.extent.add(line, word, fields[-1], tag, piece)
+        if self.over:
+            self.starts.append(len(self.words))
+        self.width, self.over = self.width or count, False
+        columns = (self.lines, self.words, self.chains, self.tags, self.parse)
+        for column, cell in zip(columns, (line, word, fields[-1], tag, piece), strict=True):
+            column.append(cell)  # type: ignore[attr-defined]  # a list of numbers and lists of text
 
 
 def split(line: str) -> list[str]:
@@ -93,13 +94,12 @@ def _blocks(source: Source) -> Iterator[Block]:
         elif line.startswith("#"):
             continue
         elif not line.strip():
-            if block.rows and block.rows[-1]:
-                block.rows.append(None)
+            block.over = True
         else:
             fields = split(line)
             width = width or len(fields)
             fields = _checked(fields, width, f"{source.name}, line {number}")
-            if not headed and width >= 5 and fields[0] != block.name and block.rows:
+            if not headed and width >= 5 and fields[0] != block.name and block.words:
                 yield block
                 block = Block(fields[0], number, Extent(source.name))
             block.name = block.name or (fields[0] if width != 3 else "")
@@ -128,31 +128,23 @@ def _checked(fields: list[str], width: int, where: str) -> list[str]:
 
 
 def _document(number: int, block: Block, file: str, left_out: LeftOut) -> CoreferenceDocument:
-    rows = [row for row in block.rows if row]
-    words, tags, parse = (tuple(getattr(row, name) for row in rows) for name in ("word", "tag", "parse"))
-    starts: list[int] = []
-    chains, word, sentence_over = Chains(file, left_out), 0, True
-    for row in block.rows:
-        if row and sentence_over:
-            starts.append(word)
-        if row:
-            _read_chains(row.chains, word, row.line, chains)
-            word += 1
-        sentence_over = row is None
+    chains, starts = Chains(file, left_out), block.starts
+    for word, (line, text) in enumerate(zip(block.lines, block.chains, strict=True)):
+        _read_chains(text, word, line, chains)
     where = f"line {block.line}"
     if block.width == 2:
-        left_out.add("a word that the file does not name (read as _)", where, len(words))
+        left_out.add("a word that the file does not name (read as _)", where, len(block.words))
     if block.width == 3 and len(starts) == 1:
-        starts = list(sentence_starts(words))
+        starts = list(sentence_starts(block.words))
     return CoreferenceDocument(
         number=number,
         name=block.name or f"document {number + 1}",
         where=where,
-        words=words,
+        words=tuple(block.words),
         sentences=tuple(starts),
         mentions=chains.mentions(),
-        tags=None if NONE.issuperset(tags) else tags,
-        parse=parse if any("(" in piece for piece in parse) else None,
+        tags=None if NONE.issuperset(block.tags) else tuple(block.tags),
+        parse=tuple(block.parse) if any("(" in piece for piece in block.parse) else None,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bertviz_core.errors import InputError
 
 # What one document may hold, for it is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
-MOST_WORDS, MOST_BRACKETS, MOST_LETTERS = 700_000, 1_000_000, 5_000_000
+MOST_WORDS, MOST_BRACKETS, MOST_LETTERS = 700_000, 500_000, 5_000_000
 ENDS = frozenset(".?!")
 CLOSERS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 
