@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, Mode, Settings
-from pages.shared import boxes, catalogue, corpus_picker, job_panel, services
+from pages.shared import boxes, catalogue, corpus_picker, job_panel, links, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
@@ -20,6 +20,7 @@ _run = threading.local()  # a script run is one thread; the selection lives no l
 
 def choose(entry: Entry) -> None:
     """Draw the sidebar and keep the choice for the page; raises BertvizError for a model or corpus not there."""
+    links.drop_bad_numbers("max_length", "limit", "seed", "segment")
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
