@@ -227,6 +227,8 @@ def test_a_sentence_and_a_document_have_an_end():
     assert caught.value.where == "x, line 4"
     with pytest.raises(InputError, match="Split it"):
         check("coreference", from_bytes(b"a\t(1)\n" + b"a\t-\n" * 800_000, "x"))
+    with pytest.raises(InputError, match="open here"):
+        check("coreference", from_bytes(("a\t(1\n" * 11_000).encode(), "x"))
     with pytest.raises(InputError, match="Split it"):
         check("coreference", from_bytes(("a\t(1)\n" + f"a\t{'(1)' * 200_000}\n" * 6).encode(), "x"))
 

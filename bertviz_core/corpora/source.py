@@ -44,21 +44,21 @@ class Source:
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
         than LONGEST_LINE and a file that unpacks to more than it may.
         """
-        parts: list[bytes] = []
+        before = b""
         number = 1
         for number, piece in self._pieces():
-            parts.append(piece)
-            if sum(map(len, parts)) > LONGEST_LINE:
+            line = before + piece if before else piece
+            if len(line) > LONGEST_LINE:
                 raise InputError(
                     f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB.",
                     where=f"{self.name}, line {number}",
                     hint="Break it into lines.",
                 )
-            if piece.endswith(b"\n"):
-                yield number, self._decode(b"".join(parts), number)
-                parts.clear()
-        if parts:
-            yield number, self._decode(b"".join(parts), number)
+            before = b"" if line.endswith(b"\n") else line
+            if not before:
+                yield number, self._decode(line, number)
+        if before:
+            yield number, self._decode(before, number)
 
     def text(self) -> Iterator[str]:
         """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
