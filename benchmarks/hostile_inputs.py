@@ -203,7 +203,8 @@ def read(kind: str, source: Source, tokens: object, seconds: float) -> str:
 
 
 class Watcher(threading.Thread):
-    """Wakes every TICK; `longest` is its longest wait, in seconds."""
+    """Wakes every TICK; `longest` is the most CPU time, in seconds, that the process took while it waited: unlike wall
+    time it does not grow with the load of other programs."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -211,10 +212,10 @@ class Watcher(threading.Thread):
         self.over = threading.Event()
 
     def run(self) -> None:
-        before = time.monotonic()
+        before = time.process_time()
         while not self.over.wait(TICK):
-            now = time.monotonic()
-            self.longest, before = max(self.longest, now - before - TICK), now
+            now = time.process_time()
+            self.longest, before = max(self.longest, now - before), now
 
 
 def measure(name: str, path: Path, seconds: float) -> dict[str, object]:

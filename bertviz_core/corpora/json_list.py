@@ -90,7 +90,7 @@ class _Window:
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
-        if len(self.text) - self.position > LONGEST_LINE:
+        if len(self.text) - self.position >= LONGEST_LINE - AT_ONCE:
             raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Break it into several.")
         wanted, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
         while length < wanted and (piece := next(self.pieces, None)) is not None:
