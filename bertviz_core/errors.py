@@ -1,17 +1,33 @@
 """One family of errors. Each says what happened, where, and what to do about it."""
 
+QUOTED = 300  # characters: an input of megabytes is not sent back to whoever gave it
+
+
+def shorten(text: str, most: int = QUOTED) -> str:
+    """A long text without its middle, so that what it begins and ends with can be read.
+
+    Args:
+        text: Any text.
+        most: The most characters of the result.
+    """
+    if len(text) <= most:
+        return text
+    head = 2 * most // 3
+    return f"{text[:head]}…{text[len(text) - (most - head - 1) :]}"
+
 
 class BertvizError(Exception):
     """Something the user can mend; shown without a traceback, exit code 2 on the command line.
 
-    `what` is a full sentence; `where` names a file and line; `hint` says what to do next.
+    `what` is a full sentence; `where` names a file and line; `hint` says what to do next. Each is cut to QUOTED
+    characters, for it may repeat what somebody gave.
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
-        super().__init__(what)
-        self.what = what
-        self.where = where
-        self.hint = hint
+        super().__init__(shorten(what))
+        self.what = shorten(what)
+        self.where = shorten(where)
+        self.hint = shorten(hint)
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core import __version__, figures
+from bertviz_core.analyses import results
 from bertviz_core.analyses.attention_viewer import InputAttention
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import CITATION
@@ -40,7 +41,7 @@ def to_csv(result: Result) -> bytes:
     frame = result.to_frame()
     for name, value in origin(result.provenance).items():
         frame[name] = ",".join(value) if isinstance(value, list) else value
-    return frame.to_csv(index=False).encode()
+    return results.to_csv(frame)
 
 
 def to_table(result: Result) -> str:
@@ -114,7 +115,7 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
     before = "[\n"
     for record in records:
         lines = json.dumps(record, ensure_ascii=False, indent=1).replace("\n", "\n ")
-        yield f"{before} {lines}".encode()
+        yield f"{before} {lines}".encode("utf-8", "replace")
         before = ",\n"
     yield b"[]" if before == "[\n" else b"\n]"
 

@@ -28,7 +28,7 @@ class Head:
     @classmethod
     def parse(cls, label: str, base: int = 1) -> Head:
         """Read a label; raises SettingsError for anything else."""
-        match = re.fullmatch(r"\s*(\d+)-(\d+)\s*", label)
+        match = re.fullmatch(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*", label)
         if not match or min(int(part) for part in match.groups()) < base:
             raise SettingsError(f"{label!r} is not a head.", hint=f"Write layer-head, counted from {base}, as in 3-5.")
         return cls(int(match[1]) - base, int(match[2]) - base)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.behaviours import Thresholds
 from bertviz_core.analyses.head_summary import Results, frame
+from bertviz_core.analyses.results import to_csv
 from bertviz_core.engine.holdings import largest
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError, SettingsError
@@ -42,7 +43,7 @@ class Overview:
     def to_bytes(self, suffix: str) -> bytes:
         """As CSV, or as JSON with the origins beside the table."""
         if suffix == ".csv":
-            return self.heads.to_csv(index=False).encode()
+            return to_csv(self.heads)
         table = json.loads(self.heads.to_json(orient="records", double_precision=15))
         return json.dumps({"heads": table, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
 

@@ -251,3 +251,13 @@ def test_hostile_text_stays_text() -> None:
     shown = "".join(element.value for element in app.markdown)
     assert "\\<" in shown
     assert "<img" not in shown
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 5000, "nan", "²"])
+@pytest.mark.parametrize("name", ["limit", "seed", "max_length"])
+def test_a_number_that_is_none_in_the_address_is_left_aside(name: str, number: str) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params[name] = number
+    app.run()
+    assert not app.exception and not app.error
+    assert {box.key: box.value for box in app.sidebar.number_input} == {"limit": 0, "seed": 0, "max_length": 128}

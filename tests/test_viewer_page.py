@@ -141,3 +141,10 @@ def test_marks_in_the_address() -> None:
     assert marks.to_mask([6, 2]) == "3,7"
     assert marks.masked(marks.to_mask(range(20))) == list(range(20))
     assert marks.pins("from3,to12,from0,up4,") == ["from3", "to12"]
+
+
+@pytest.mark.parametrize("segment", ["1e400", "9" * 5000])
+def test_a_segment_that_is_no_number_is_the_first(segment: str) -> None:
+    app = viewer(input="corpus", segment=segment)
+    assert not app.exception and not app.error
+    assert app.number_input(key="segment").value == 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import safetensors.numpy
 
+from bertviz_core.analyses.results import to_csv
 from bertviz_core.analyses.words import maps_of_one
 from bertviz_core.heads import Head
 from bertviz_core.models.units import Layout, Units
@@ -81,7 +82,7 @@ class InputAttention:
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
         """`to_frame` of one head; the last columns say in every row what it was computed from."""
-        return self.to_frame(head).assign(**origin).to_csv(index=False).encode()
+        return to_csv(self.to_frame(head).assign(**origin))
 
     def to_safetensors(self, origin: dict[str, Any]) -> bytes:
         """`attention` (layer, head, query, key) of every head, the labels in the header."""

@@ -14,6 +14,8 @@ import safetensors.numpy
 if TYPE_CHECKING:
     import pandas as pd
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 @dataclass(frozen=True, slots=True)
 class Result(ABC):
@@ -44,12 +46,12 @@ class Result(ABC):
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The inverse; raises ValueError, KeyError or TypeError for bytes of another kind or version."""
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-        if header["analysis"] != cls.analysis:
-            raise ValueError(f"a result of {header['analysis']}, not of {cls.analysis}")
         try:
+            header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+            if header["analysis"] != cls.analysis:
+                raise ValueError(f"a result of {header['analysis']}, not of {cls.analysis}")
             values: dict[str, Any] = {**safetensors.numpy.load(data), **json.loads(header["json"])}
-        except safetensors.SafetensorError as error:
+        except (safetensors.SafetensorError, RecursionError) as error:
             raise ValueError(f"a damaged result ({error})") from error
         return cls(**values)
 
@@ -82,6 +84,18 @@ def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | N
         if isinstance(value, dict) and value.get("name") in old:
             about[key] = value | {"name": old[value["name"]]}
     return replace(result, provenance=changed, about=about)
+
+
+def to_csv(frame: pd.DataFrame) -> bytes:
+    """A table as CSV. A cell of text that a spreadsheet would take for a formula, such as the token "=", begins with an
+    apostrophe."""
+    texts = frame.select_dtypes(["object", "string"]).columns
+    safe = {name: frame[name].map(_no_formula) for name in texts}
+    return frame.assign(**safe).to_csv(index=False).encode("utf-8", "replace")
+
+
+def _no_formula(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def to_lists(array: np.ndarray) -> Any:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from bertviz_core.corpora.documents import Mention, ordered
 from bertviz_core.corpora.left_out import LeftOut
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, shorten
 
+MOST_OPEN = 10_000  # mentions that have begun and not yet ended
 NONE = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 
@@ -24,8 +25,17 @@ class Chains:
     unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # label -> (word, line), latest last
     numbers: dict[str, int] = field(default_factory=dict)  # label -> cluster
     found: dict[Mention, None] = field(default_factory=dict)
+    opened: int = 0  # how many mentions are open
 
     def open(self, label: str, start: int, line: int) -> None:
+        """A mention that begins at word `start`; raises InputError where more are open than ever are."""
+        self.opened += 1
+        if self.opened > MOST_OPEN:
+            raise InputError(
+                f"More than {MOST_OPEN:,} brackets of chains are open here.",
+                where=f"{self.file}, line {line}",
+                hint="Close each at the last word of its mention.",
+            )
         self.unclosed.setdefault(label, []).append((start, line))
 
     def close(self, label: str, end: int, line: int) -> None:
@@ -37,6 +47,9 @@ class Chains:
                 hint="Open it before, or remove this bracket.",
             )
         start, _ = self.unclosed[label].pop()
+        self.opened -= 1
+        if not self.unclosed[label]:
+            del self.unclosed[label]
         self.add(start, end, label, f"line {line}")
 
     def add(self, start: int, end: int, label: str, where: str) -> None:
@@ -57,7 +70,7 @@ class Chains:
             raise InputError(
                 f"The bracket of chain {label} that opens here never closes.",
                 where=f"{self.file}, line {line}",
-                hint=f"Close it with {label}) at its last word.",
+                hint="Close it at its last word: the chain's name and a closing bracket.",
             )
         return ordered(list(self.found))
 
@@ -69,7 +82,7 @@ def brackets(text: str, where: str) -> Iterator[tuple[bool, str, bool]]:
     found = list(BRACKET.finditer(text))
     if "".join(match[0] for match in found) != text.replace("|", "") or not all(m[1] or m[3] for m in found):
         raise InputError(
-            f"{text!r} is not a list of chain brackets.", where=where, hint="Write (3, 3) or (3), joined by |."
+            f"{shorten(text)!r} is not a list of chain brackets.", where=where, hint="Write (3, 3) or (3), joined by |."
         )
     for match in found:
         yield bool(match[1]), match[2], bool(match[3])

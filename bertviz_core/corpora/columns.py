@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora.chains import NONE, Chains, brackets
-from bertviz_core.corpora.documents import CoreferenceDocument, sentence_starts
+from bertviz_core.corpora.documents import CoreferenceDocument, Extent, sentence_starts
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
+from bertviz_core.numbers import small_int
 
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 TYPED = re.compile(r"[a-z]+-(\d+)(?:-.*)?")  # GUM's "person-12-Mary": the number is the chain
@@ -23,11 +24,37 @@ WORDLESS = "_"
 
 @dataclass
 class Block:
-    """The rows of one document, before they are understood; an empty row is the end of a sentence."""
+    """The rows of one document, before their chains are read: a list for each column, for a tuple for each row would
+    keep the garbage collector busy.
+
+    width: how many columns the file has.   lines: the number of each row's line.   starts: the rows that begin a
+    sentence.   over: whether the sentence of the last row has ended.
+    """
 
     name: str
     line: int
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    extent: Extent
+    width: int = 0
+    over: bool = True
+    lines: list[int] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    chains: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    parse: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+
+    def add(self, line: int, fields: list[str]) -> None:
+        """Keep a row; raises InputError where the document grows too large."""
+        count = len(fields)
+        word = WORDLESS if count == 2 else fields[1] if count == 3 else fields[3]
+        tag, piece = (fields[4], fields[5]) if count >= 11 else ("", "")
+        self.extent.add(line, word, fields[-1], tag, piece)
+        if self.over:
+            self.starts.append(len(self.words))
+        self.width, self.over = self.width or count, False
+        columns = (self.lines, self.words, self.chains, self.tags, self.parse)
+        for column, cell in zip(columns, (line, word, fields[-1], tag, piece), strict=True):
+            column.append(cell)  # type: ignore[attr-defined]  # a list of numbers and lists of text
 
 
 def split(line: str) -> list[str]:
@@ -51,33 +78,39 @@ def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
     number = 0
     for block in _blocks(source):
-        if any(fields for _, fields in block.rows):
+        if block.width:
             yield _document(number, block, source.name, left_out)
             number += 1
 
 
 def _blocks(source: Source) -> Iterator[Block]:
-    block, headed, width = Block("", 1), False, 0
+    block, headed, width = Block("", 1, Extent(source.name)), False, 0
     for number, line in source.lines():
         begins = BEGIN.match(line) if line.startswith("#") else None
         if begins:
             yield block
-            part = f", part {int(begins[2])}" if int(begins[2] or 0) else ""
-            block, headed = Block((begins[1] or begins[3] or "") + part, number), True
+            name = (begins[1] or begins[3] or "") + _part(begins[2] or "")
+            block, headed = Block(name, number, Extent(source.name)), True
         elif line.startswith("#"):
             continue
         elif not line.strip():
-            block.rows.append((number, []))
+            block.over = True
         else:
             fields = split(line)
             width = width or len(fields)
             fields = _checked(fields, width, f"{source.name}, line {number}")
-            if not headed and width >= 5 and fields[0] != block.name and block.rows:
+            if not headed and width >= 5 and fields[0] != block.name and block.words:
                 yield block
-                block = Block(fields[0], number)
+                block = Block(fields[0], number, Extent(source.name))
             block.name = block.name or (fields[0] if width != 3 else "")
-            block.rows.append((number, fields))
+            block.add(number, fields)
     yield block
+
+
+def _part(number: str) -> str:
+    """The end of a document's name; a number that is none, or of hundreds of digits, stays as it is written."""
+    part = small_int(number)
+    return f", part {number if part is None else part}" if number and part != 0 else ""
 
 
 def _checked(fields: list[str], width: int, where: str) -> list[str]:
@@ -95,42 +128,24 @@ def _checked(fields: list[str], width: int, where: str) -> list[str]:
 
 
 def _document(number: int, block: Block, file: str, left_out: LeftOut) -> CoreferenceDocument:
-    words: list[str] = []
-    starts: list[int] = []
-    tags, parse = [], []
-    chains, sentence_over = Chains(file, left_out), True
-    for line, fields in block.rows:
-        if not fields:
-            sentence_over = True
-            continue
-        if sentence_over:
-            starts.append(len(words))
-            sentence_over = False
-        _read_chains(fields[-1], len(words), line, chains)
-        words.append(_word(fields))
-        tags.append(fields[4] if len(fields) >= 11 else "")
-        parse.append(fields[5] if len(fields) >= 11 else "")
+    chains, starts = Chains(file, left_out), block.starts
+    for word, (line, text) in enumerate(zip(block.lines, block.chains, strict=True)):
+        _read_chains(text, word, line, chains)
     where = f"line {block.line}"
-    if len(fields_of_first := next(f for _, f in block.rows if f)) == 2:
-        left_out.add("a word that the file does not name (read as _)", where, len(words))
-    if len(fields_of_first) == 3 and len(starts) == 1:
-        starts = list(sentence_starts(words))
+    if block.width == 2:
+        left_out.add("a word that the file does not name (read as _)", where, len(block.words))
+    if block.width == 3 and len(starts) == 1:
+        starts = list(sentence_starts(block.words))
     return CoreferenceDocument(
         number=number,
         name=block.name or f"document {number + 1}",
         where=where,
-        words=tuple(words),
+        words=tuple(block.words),
         sentences=tuple(starts),
         mentions=chains.mentions(),
-        tags=None if NONE.issuperset(tags) else tuple(tags),
-        parse=tuple(parse) if any("(" in piece for piece in parse) else None,
+        tags=None if NONE.issuperset(block.tags) else tuple(block.tags),
+        parse=tuple(block.parse) if any("(" in piece for piece in block.parse) else None,
     )
-
-
-def _word(fields: list[str]) -> str:
-    if len(fields) == 2:
-        return WORDLESS
-    return fields[1] if len(fields) == 3 else fields[3]
 
 
 def _read_chains(text: str, word: int, line: int, chains: Chains) -> None:

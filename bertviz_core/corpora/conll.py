@@ -25,6 +25,7 @@ UNIVERSAL_RELATIONS = frozenset(
         "xcomp"
     ).split()
 )
+LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
 # Of the columns only id and head need more than their text.
 PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
 
@@ -95,14 +96,20 @@ def _row(line: int, text: str) -> dict[str, Any]:
         spaces = "\t" not in text and len(text.split()) >= COLUMNS
         detail = "tabs turned into spaces" if spaces else f"{text.count(chr(9)) + 1} columns"
         raise BrokenSentence("a line without ten columns between tabs", line, detail)
+    cells = text.split("\t")
+    for column in ("id", "head"):
+        if LONG_NUMBER.search(cells[DEFAULT_FIELDS.index(column)]):
+            raise _no_number(line, column, cells)
     try:
         # The library takes two spaces for a tab; inside a column they mean one.
         return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
     except conllu.exceptions.ParseException as error:
-        column = "ID" if "'id'" in str(error) else "HEAD"
-        value = text.split("\t")[DEFAULT_FIELDS.index(column.lower())]
-        reason = f"no number in the {column} column (were two columns swapped?)"
-        raise BrokenSentence(reason, line, repr(value)) from error
+        raise _no_number(line, "id" if "'id'" in str(error) else "head", cells) from error
+
+
+def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
+    reason = f"no number in the {column.upper()} column (were two columns swapped?)"
+    return BrokenSentence(reason, line, repr(cells[DEFAULT_FIELDS.index(column)]))
 
 
 def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> None:

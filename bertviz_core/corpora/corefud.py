@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora.chains import Chains, brackets
-from bertviz_core.corpora.documents import CoreferenceDocument
+from bertviz_core.corpora.documents import CoreferenceDocument, Extent
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
+from bertviz_core.numbers import small_int
 
 COLUMNS = 10
 PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
@@ -24,6 +25,7 @@ class Draft:
     name: str
     line: int
     chains: Chains
+    extent: Extent
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     governors: list[int | None] = field(default_factory=list)
@@ -46,7 +48,7 @@ class Draft:
 def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
     number, place = 0, _label_place(DEFAULT_ORDER)
-    draft = Draft("", 1, Chains(source.name, left_out))
+    draft = _draft("", 1, source, left_out)
     sentence_over = True
     for line, text in source.lines():
         if text.startswith("#"):
@@ -55,7 +57,7 @@ def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument
                 if draft.words:
                     yield draft.finished(number)
                     number += 1
-                draft, sentence_over = Draft(value, line, Chains(source.name, left_out)), True
+                draft, sentence_over = _draft(value, line, source, left_out), True
             elif name == "global.Entity":
                 place = _label_place(value)
         elif not text.strip():
@@ -67,6 +69,10 @@ def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument
             _read_row(draft, text.split("\t"), place, line)
     if draft.words:
         yield draft.finished(number)
+
+
+def _draft(name: str, line: int, source: Source, left_out: LeftOut) -> Draft:
+    return Draft(name, line, Chains(source.name, left_out), Extent(source.name))
 
 
 def _label_place(order: str) -> int:
@@ -83,10 +89,11 @@ def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
             where=f"{draft.chains.file}, line {line}",
             hint="Mend or remove the row.",
         )
-    start = len(draft.words)
-    if fields[0].isdigit():
+    start, tag = len(draft.words), fields[3] if fields[3] != "_" else fields[4]
+    draft.extent.add(line, fields[1], tag, fields[9])
+    if small_int(fields[0]) is not None:
         draft.words.append(fields[1])
-        draft.tags.append(fields[3] if fields[3] != "_" else fields[4])
+        draft.tags.append(tag)
         draft.governors.append(_governor(fields[6], draft.sentences[-1]))
     for entry in fields[9].split("|"):
         if entry.startswith("Entity="):
@@ -94,9 +101,10 @@ def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
 
 
 def _governor(text: str, first: int) -> int | None:
-    if not text.isdigit():
+    number = small_int(text)
+    if number is None:
         return None
-    return first + int(text) - 1 if int(text) else -1
+    return first + number - 1 if number else -1
 
 
 def _read_entity(chains: Chains, text: str, span: tuple[int, int], place: int, line: int) -> None:

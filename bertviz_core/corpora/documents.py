@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bertviz_core.errors import InputError
+
+# What one document may hold, for it is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
+MOST_WORDS, MOST_BRACKETS, MOST_LETTERS = 700_000, 500_000, 5_000_000
 ENDS = frozenset(".?!")
 CLOSERS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 
@@ -37,6 +41,29 @@ class CoreferenceDocument:
     tags: tuple[str, ...] | None = None
     governors: tuple[int, ...] | None = None
     parse: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class Extent:
+    """How much of a document has been read from `file`."""
+
+    file: str
+    words: int = 0
+    brackets: int = 0
+    letters: int = 0
+
+    def add(self, line: int, *cells: str) -> None:
+        """Count a row by the cells that are kept of it; raises InputError where the document grows too large."""
+        self.words += 1
+        self.brackets += sum(cell.count("(") for cell in cells)
+        self.letters += sum(map(len, cells))
+        if self.words > MOST_WORDS or self.brackets > MOST_BRACKETS or self.letters > MOST_LETTERS:
+            raise InputError(
+                f"The document has more than {MOST_WORDS:,} words, {MOST_BRACKETS:,} brackets or {MOST_LETTERS:,} "
+                "letters.",
+                where=f"{self.file}, line {line}",
+                hint="Split it into several documents.",
+            )
 
 
 def ordered(mentions: Sequence[Mention]) -> tuple[Mention, ...]:

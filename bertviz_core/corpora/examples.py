@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bertviz_core.corpora.json_list import json_list
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import InputError
 
 FIELDS = ("text", "words", "tokens")
@@ -54,14 +53,9 @@ class ExampleCorpus:
             shape = "a string" if form == "text" else "a list of strings with at least one entry"
             raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
         other = {name: entry for name, entry in value.items() if name != form}
-        return Record(number, line, form, _whole(value[form]), other)
-
-
-def _whole(value: Any) -> Any:
-    """Half an emoji (a lone surrogate, as in a post cut short) has no UTF-8 and stops tokenizers: it becomes U+FFFD."""
-    if isinstance(value, str):
-        return re.sub("[\ud800-\udfff]", "\ufffd", value)
-    return [_whole(entry) for entry in value]
+        given = value[form]
+        clean = whole(given) if form == "text" else [whole(entry) for entry in given]
+        return Record(number, line, form, clean, other)
 
 
 def _well_formed(form: str, value: Any) -> bool:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from bertviz_core.corpora.documents import CoreferenceDocument, Mention, ordered, sentence_starts
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import InputError
+from bertviz_core.errors import InputError, shorten
+from bertviz_core.numbers import small_int
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
 NAMES = ("Pronoun", "A", "B")
@@ -59,10 +60,15 @@ def _document(number: int, line: int, row: dict[str, str], where: str) -> Corefe
 
 def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
     """Where a name stands in the text, in characters."""
-    offset, surface = row[f"{name}-offset"], row[name]
-    if offset.isdigit() and surface.strip() and row["Text"].startswith(surface, int(offset)):
-        return int(offset), int(offset) + len(surface)
-    raise InputError(f"{surface!r} does not stand at {offset} in the text.", where=where, hint="Mend the offset.")
+    written, surface = row[f"{name}-offset"], row[name]
+    offset = small_int(written)
+    if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
+        return offset, offset + len(surface)
+    raise InputError(
+        f"{shorten(surface, 80)!r} does not stand at {shorten(written, 80)} in the text.",
+        where=where,
+        hint="Mend the offset.",
+    )
 
 
 def _words(text: str, cuts: set[int]) -> list[tuple[int, int]]:

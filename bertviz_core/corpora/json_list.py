@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import LONGEST_LINE, Source
 from bertviz_core.errors import InputError
 
 SPACE = re.compile(r"[ \t\r\n]*")
@@ -90,6 +90,8 @@ class _Window:
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
+        if len(self.text) - self.position >= LONGEST_LINE - AT_ONCE:
+            raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Break it into several.")
         wanted, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
         while length < wanted and (piece := next(self.pieces, None)) is not None:
             more.append(piece)

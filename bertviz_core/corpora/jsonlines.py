@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from bertviz_core.corpora.chains import Chains
 from bertviz_core.corpora.documents import CoreferenceDocument
 from bertviz_core.corpora.left_out import LeftOut
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import InputError
 
 
@@ -28,7 +29,7 @@ def documents(source: Source, left_out: LeftOut, *, predicted: bool = False) -> 
 def _object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
         raise InputError("The line is not JSON.", where=where, hint="Write one object a line.") from error
     if not isinstance(value, dict) or not _is_text(value.get("sentences")):
         raise InputError(
@@ -44,7 +45,7 @@ def _is_text(sentences: Any) -> bool:
 
 
 def _document(number: int, line: int, value: dict[str, Any], chains: Chains, predicted: bool) -> CoreferenceDocument:
-    words = [word for sentence in value["sentences"] for word in sentence]
+    words = [whole(word) for sentence in value["sentences"] for word in sentence]
     lengths = [len(sentence) for sentence in value["sentences"] if sentence]
     field = "predicted_clusters" if predicted and "predicted_clusters" in value else "clusters"
     clusters = value.get(field) or []
@@ -60,12 +61,17 @@ def _document(number: int, line: int, value: dict[str, Any], chains: Chains, pre
             chains.add(start, end + 1, str(label), f"line {line}")
     return CoreferenceDocument(
         number=number,
-        name=str(value.get("doc_key") or f"document {number + 1}"),
+        name=_name(value.get("doc_key")) or f"document {number + 1}",
         where=f"line {line}",
         words=tuple(words),
         sentences=tuple(int(start) for start in np.cumsum([0, *lengths[:-1]])) if words else (),
         mentions=chains.mentions(),
     )
+
+
+def _name(key: Any) -> str:
+    """A document's `doc_key`, where it is a name."""
+    return whole(str(key)) if key and isinstance(key, str | int) else ""
 
 
 def _span(span: Any, words: int, where: str) -> tuple[int, int]:
@@ -74,7 +80,7 @@ def _span(span: Any, words: int, where: str) -> tuple[int, int]:
         if 0 <= start <= end < words:
             return start, end
     raise InputError(
-        f"{span!r} is not a span of the document's {words} words.",
+        f"{reprlib.repr(span)} is not a span of the document's {words} words.",
         where=where,
         hint="Write [first, last], counted from 0 over all sentences.",
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from bertviz_core.errors import shorten
+
 NAMED = 20  # places kept for each reason; the count goes on
 
 
@@ -17,7 +19,7 @@ class LeftOut:
         entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
         entry["count"] += count
         if len(entry["where"]) < NAMED:
-            entry["where"].append(where)
+            entry["where"].append(shorten(where))
 
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""

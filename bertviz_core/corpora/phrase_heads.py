@@ -30,6 +30,7 @@ class Phrase:
     start: int
     end: int = 0
     children: list[Phrase | int] = field(default_factory=list)
+    head: int | None = None
 
 
 def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
@@ -58,13 +59,27 @@ def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
 
 def phrase_head(phrase: Phrase, tags: Sequence[str]) -> int:
     """The index of the head word; of a phrase that is no noun phrase, its last word."""
+    passed = []
+    one: Phrase | int = phrase
+    while isinstance(one, Phrase) and one.head is None:  # phrases may nest thousands deep: no recursion, nothing twice
+        passed.append(one)
+        one = _head_child(one, tags)
+    head = one if isinstance(one, int) else one.head
+    assert head is not None
+    for above in passed:
+        above.head = head
+    return head
+
+
+def _head_child(phrase: Phrase, tags: Sequence[str]) -> Phrase | int:
+    """The child that the rules choose; the last word where there is none."""
     children = [child for child in phrase.children if isinstance(child, Phrase) or tags[child] != "POS"]
     for labels, order in RULES if phrase.label in NOUN_PHRASES else ():
         for child in children[::order]:
             if (child.label if isinstance(child, Phrase) else tags[child]) in labels:
-                return phrase_head(child, tags) if isinstance(child, Phrase) else child
+                return child
     words = [child for child in children if not isinstance(child, Phrase)]
     if words:
         return words[-1]
     inner = [child for child in children if isinstance(child, Phrase)]
-    return phrase_head(inner[-1], tags) if inner else phrase.end - 1
+    return inner[-1] if inner else phrase.end - 1

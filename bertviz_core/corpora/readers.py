@@ -16,8 +16,8 @@ from bertviz_core.errors import InputError
 def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     """Text or the authors' JSON; raises InputError for a source with nothing in it."""
     head = ""
-    for _, line in source.lines():
-        head += line.strip()
+    for piece in source.text():  # not by lines: a JSON list of any length may stand on one
+        head += piece.strip()
         if len(head) > 1:
             break
     if not head:

@@ -7,18 +7,22 @@ import gzip
 import hashlib
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from bertviz_core.errors import InputError
 
 CHUNK = 1 << 20
 # A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
 TIMES, AT_LEAST = 100, 50 * CHUNK
+LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
+LONE = re.compile("[\ud800-\udfff]")
+XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 
 
 @dataclass(frozen=True)
@@ -37,18 +41,24 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """(line number from 1, line without its end), decoded strictly; gzip and xz are unpacked on the way.
 
-        Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression and a file that
-        unpacks to more than it may.
+        Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
+        than LONGEST_LINE and a file that unpacks to more than it may.
         """
-        parts: list[bytes] = []
+        before = b""
         number = 1
         for number, piece in self._pieces():
-            parts.append(piece)
-            if piece.endswith(b"\n"):
-                yield number, self._decode(b"".join(parts), number)
-                parts.clear()
-        if parts:
-            yield number, self._decode(b"".join(parts), number)
+            line = before + piece if before else piece
+            if len(line) > LONGEST_LINE:
+                raise InputError(
+                    f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB.",
+                    where=f"{self.name}, line {number}",
+                    hint="Break it into lines.",
+                )
+            before = b"" if line.endswith(b"\n") else line
+            if not before:
+                yield number, self._decode(line, number)
+        if before:
+            yield number, self._decode(before, number)
 
     def text(self) -> Iterator[str]:
         """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
@@ -86,7 +96,7 @@ class Source:
                     )
                 yield number, piece
                 number += piece.endswith(b"\n")
-        except (lzma.LZMAError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error) as error:
+        except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(
                 f"The compressed file breaks off or is damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",
@@ -102,7 +112,7 @@ class Source:
         if magic[:2] == b"\x1f\x8b":
             return cast(BinaryIO, gzip.open(stream)), most
         if magic == b"\xfd7zXZ\x00":
-            return cast(BinaryIO, lzma.open(stream)), most
+            return io.BufferedReader(_Xz(stream)), most
         return stream, float("inf") if self.most is None else self.most
 
     def _decode(self, raw: bytes, number: int) -> str:
@@ -117,6 +127,38 @@ class Source:
             where=f"{self.name}, line {number}",
             hint="Save the file as UTF-8.",
         )
+
+
+class _Xz(io.RawIOBase):
+    """What `lzma.open` gives, with a limit to the memory that the file's own header may ask for."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self.packed = packed
+        self.unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = b""
+        while not data:
+            if self.unpacker.eof:  # a file may hold several streams
+                rest = (self.unpacker.unused_data or self.packed.read(CHUNK // 16)).lstrip(b"\0")
+                if not rest:
+                    return 0
+                self.unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+            else:
+                rest = self.packed.read(CHUNK // 16) if self.unpacker.needs_input else b""
+                if self.unpacker.needs_input and not rest:
+                    raise EOFError("it ends before its end mark")
+            data = self.unpacker.decompress(rest, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def whole(text: str) -> str:
+    """Half an emoji (a lone surrogate, as in a post cut short) has no UTF-8 and stops tokenizers: it becomes U+FFFD."""
+    return LONE.sub("\ufffd", text)
 
 
 def from_bytes(data: bytes, name: str) -> Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -10,13 +9,13 @@ from itertools import islice
 from bertviz_core.corpora import conll
 from bertviz_core.corpora.conll import Line
 from bertviz_core.corpora.left_out import LeftOut
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import LONGEST_LINE, Source
 from bertviz_core.corpora.trees import BrokenSentence, Sentence, check_tree
 from bertviz_core.errors import InputError
+from bertviz_core.numbers import small_int
 
 CONLLU, CONLLX, AUTHORS = "CoNLL-U", "CoNLL-X", "word head-label"
 LOOKED_AT = 50  # sentences from which the format is recognised
-PLAIN = re.compile(r"(\S.*?)\s+(\d+)-(\S+)")  # the first "-" ends the number; a label may hold more of them
 EXPECTED = "Give CoNLL-U, CoNLL-X (ten columns between tabs) or lines of the form `word head-label`."
 
 
@@ -62,29 +61,50 @@ def check_treebank(source: Source) -> None:
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
-    """Runs of lines between blank lines; the last one needs none after it."""
+    """Runs of lines between blank lines; the last one needs none after it.
+
+    Raises InputError for a run that is as long as no sentence is: memory would grow with it.
+    """
     block: list[Line] = []
-    for line in source.lines():
-        if line[1].strip():
-            block.append(line)
+    length = 0
+    for number, text in source.lines():
+        if text.strip():
+            block.append((number, text))
+            length += len(text) + 1
+            if length > LONGEST_LINE:
+                raise InputError(
+                    f"The sentence that begins here is longer than {LONGEST_LINE / 1e6:.0f} MB.",
+                    where=f"{source.name}, line {block[0][0]}",
+                    hint="Put a blank line between sentences.",
+                )
         elif block:
             yield block
-            block = []
+            block, length = [], 0
     if block:
         yield block
 
 
 def read_plain(number: int, block: list[Line]) -> Sentence:
     """The authors' format: `word head-label` a line; raises BrokenSentence."""
-    matches = []
+    rows = []
     for line, text in block:
-        match = PLAIN.fullmatch(text.strip())
-        if not match:
+        row = _plain(text)
+        if row is None:
             raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
-        matches.append(match.groups())
-    words, governors, relations = zip(*matches, strict=True)
-    sentence = Sentence(number, block[0][0], words, tuple(map(int, governors)), relations)
+        rows.append(row)
+    words, governors, relations = zip(*rows, strict=True)
+    sentence = Sentence(number, block[0][0], words, governors, relations)
     return check_tree(sentence, [line for line, _ in block], single_root=False)
+
+
+def _plain(text: str) -> tuple[str, int, str] | None:
+    """(word, governor, relation) of `word head-label`; the first "-" ends the number, a label may hold more of them."""
+    fields = text.rsplit(maxsplit=1)
+    if len(fields) < 2:
+        return None
+    number, _, relation = fields[1].partition("-")
+    governor = small_int(number)
+    return None if governor is None or not relation else (fields[0].strip(), governor, relation)
 
 
 def to_authors(sentence: Sentence) -> dict[str, list]:
@@ -97,8 +117,7 @@ def to_authors(sentence: Sentence) -> dict[str, list]:
 
 
 def _recognise(source: Source) -> str:
-    looked_at = list(islice(blocks(source), LOOKED_AT))
-    lines = [line for block in looked_at for line in block]
+    lines = [line for block in _first_blocks(source) for line in block]
     if not lines:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
     if any(conll.is_row(text) for _, text in lines):
@@ -110,9 +129,19 @@ def _recognise(source: Source) -> str:
                 hint="Put the ten columns into the order of the format.",
             )
         return CONLLU if conll.is_universal(lines) else CONLLX
-    if PLAIN.fullmatch(lines[0][1].strip()):
+    if _plain(lines[0][1]):
         return AUTHORS
     raise _not_a_treebank(source, next((line for line in lines if not line[1].startswith("#")), lines[0]))
+
+
+def _first_blocks(source: Source) -> Iterator[list[Line]]:
+    """Enough to recognise a format from: a few sentences, fewer where they are very long."""
+    length = 0
+    for block in islice(blocks(source), LOOKED_AT):
+        yield block
+        length += sum(len(text) for _, text in block)
+        if length > LONGEST_LINE:
+            return
 
 
 def _not_a_treebank(source: Source, line: Line) -> InputError:

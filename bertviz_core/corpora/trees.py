@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertviz_core.errors import shorten
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -33,7 +35,7 @@ class BrokenSentence(Exception):
 
     def __init__(self, reason: str, line: int, detail: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.line, self.detail = reason, line, detail
+        self.reason, self.line, self.detail = reason, line, shorten(detail, 80)
 
     @property
     def where(self) -> str:

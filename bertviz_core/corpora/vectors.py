@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import struct
 import zipfile
 from collections.abc import Set
 from dataclasses import dataclass, replace
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from bertviz_core.corpora.source import AT_LEAST, TIMES, Source
+from bertviz_core.corpora.source import AT_LEAST, CHUNK, TIMES, Source
 from bertviz_core.errors import InputError
+from bertviz_core.numbers import small_int
 
 EXPECTED = "Give a text file with a word and its numbers, between spaces, on each line."
 
@@ -43,7 +46,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     for number, line in _unzipped(source).lines():
         fields = line.rstrip().split(" ") if not dimension else line.rstrip().rsplit(" ", dimension)
         if not dimension:
-            if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+            if number == 1 and len(fields) == 2 and None not in map(small_int, fields):
                 continue
             dimension = len(fields) - 1
         if len(fields) != dimension + 1 or not dimension:
@@ -62,7 +65,8 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
 
 def _numbers(fields: list[str], where: str) -> np.ndarray:
     try:
-        values = np.array(fields, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            values = np.array(fields, dtype=np.float32)
     except ValueError as error:
         raise InputError(f"This is not a number: {error}.", where=where, hint=EXPECTED) from error
     if not np.isfinite(values).all():
@@ -80,13 +84,22 @@ def _unzipped(source: Source) -> Source:
     return replace(source, opener=lambda: _member(source), most=most)
 
 
+class _Archive(io.BufferedReader):
+    """An archive's bytes. `zipfile` reads the list of its files at once, and needs a kilobyte for each."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is not None and size > CHUNK:
+            raise zipfile.BadZipFile("its list of files is too long")
+        return super().read(size)
+
+
 def _member(source: Source) -> BinaryIO:
     try:
-        archive = zipfile.ZipFile(source.opener())
+        archive = zipfile.ZipFile(_Archive(cast(Any, source.opener())))
         names = [name for name in archive.namelist() if name.endswith(".txt")]
         if len(names) == 1:
             return cast(BinaryIO, archive.open(names[0]))
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, struct.error) as error:
         raise InputError(f"The archive is damaged or locked ({error}).", where=source.name, hint=EXPECTED) from error
     raise InputError(
         f"The archive holds {len(names)} text files.", where=source.name, hint="Unpack it, and give the one you want."

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import ModelError
+from bertviz_core.errors import Cancelled, ModelError
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
 
@@ -39,8 +39,16 @@ def run(
     passing: Passing | None = None,
 ) -> None:
     """Feed every example to every accumulator in one pass each: forward, or what `passing` shows of the layers."""
-    for group in buckets(examples, batch_tokens or model.batch_tokens):
+    for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
         _run_group(model, group, accumulators, progress, passing or forward)
+
+
+def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[Encoded]:
+    """The examples; raises Cancelled between two of them too, for thousands are encoded before the first batch."""
+    for example in examples:
+        if progress.cancelled.is_set():
+            raise Cancelled()
+        yield example
 
 
 def _run_group(

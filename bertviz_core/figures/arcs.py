@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+import numpy as np
+
 from bertviz_core.figures.writing import columns, right_to_left
+from bertviz_core.models.units import PICTURES
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, between arcs, of an arc's label
@@ -43,13 +46,18 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
     parts += [
         f'<text x="{middle:.0f}" y="{base + SIZE}" text-anchor="middle" font-size="{SIZE}" fill="currentColor" '
-        f'font-weight="{700 if place in marked else 400}">{escape(word)}</text>'
+        f'font-weight="{700 if place in marked else 400}">{_escaped(word)}</text>'
         for place, (word, middle) in enumerate(zip(words, middles, strict=True))
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
-        f'aria-label="{escape(name)}" font-family="inherit">{"".join(parts)}</svg>'
+        f'aria-label="{_escaped(name)}" font-family="inherit">{"".join(parts)}</svg>'
     )
+
+
+def _escaped(text: str) -> str:
+    """As XML, which has no room for control characters even when they are escaped."""
+    return escape(text.translate(PICTURES))
 
 
 def _layout(words: Sequence[str]) -> tuple[list[float], float]:
@@ -67,16 +75,14 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
     """How high each arc must go to pass over the arcs inside it; arrows from the root come from above all."""
     spans = [(min(arc.word, arc.governor), max(arc.word, arc.governor)) for arc in arcs]
     levels = [0] * len(arcs)
+    skyline = np.zeros(2 * max((end for _, end in spans), default=0) + 1, dtype=np.int64)  # words, and gaps between
     for place in sorted(range(len(arcs)), key=lambda p: spans[p][1] - spans[p][0]):
         start, end = spans[place]
         if arcs[place].governor < 0:
             continue
-        inside = [
-            levels[other]
-            for other in range(len(arcs))
-            if other != place and levels[other] and spans[other][0] < end and spans[other][1] > start
-        ]
-        levels[place] = 1 + max(inside, default=0)
+        below = skyline[2 * start + (start < end) : 2 * end + (start == end)]
+        levels[place] = 1 + int(below.max())
+        below[:] = levels[place]
     top = 1 + max(levels, default=0)
     return [top if arc.governor < 0 else level for arc, level in zip(arcs, levels, strict=True)]
 
@@ -102,12 +108,12 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
     dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
     label = (
         f'<text x="{middle:.1f}" y="{peak + (-3 if sign < 0 else 11):.1f}" text-anchor="middle" font-size="11" '
-        f'fill="{colour}">{escape(arc.label)}</text>'
+        f'fill="{colour}">{_escaped(arc.label)}</text>'
         if arc.label
         else ""
     )
     return (
-        f'<g opacity="{0.28 if arc.faint else 1}"><title>{escape(arc.note)}</title>'
+        f'<g opacity="{0.28 if arc.faint else 1}"><title>{_escaped(arc.note)}</title>'
         f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
         f'<path d="{tip}" fill="none" stroke="{colour}" stroke-width="1.4"/>{label}</g>'
     )

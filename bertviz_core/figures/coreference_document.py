@@ -4,13 +4,18 @@ the mention that a head guesses. Built as a tree of elements, so that no word ca
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.errors import shorten
 from bertviz_core.figures.writing import columns, isolated, right_to_left
+from bertviz_core.models.units import PICTURES
 
 COLUMNS = 104  # letters in a line
 BESIDE = 30  # pixels at the right, for the weight of a line's last word
@@ -20,6 +25,8 @@ TEXT = 36  # from the top of a line to the feet of its letters
 CHAIN_COLOURS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
+DEEPEST = 3  # underlines below one another
+LONGEST = 4  # passages long may a sentence be before it is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,11 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
             "font-size": "14",
         },
     )
-    ET.SubElement(svg, "title").text = f"{document['name']}: mentions by chain, and the head's guesses"
+    name = shorten(document["name"], COLUMNS).translate(PICTURES)
+    ET.SubElement(svg, "title").text = f"{name}: mentions by chain, and the head's guesses"
     colours = _colours(document["mentions"])
-    for mention in document["mentions"]:
-        _underline(svg, places, mention, _depth(mention, document["mentions"]), colours[mention[2]])
+    for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
+        _underline(svg, places, mention, depth, colours[mention[2]])
     heads = {mention[3] for mention in document["mentions"]}
     for index, (word, place) in enumerate(zip(document["words"], places, strict=True)):
         _word(svg, _shown(word), place, index in heads)
@@ -74,7 +82,8 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
 
 def passages(document: Mapping[str, Any], most: int = 160) -> list[tuple[int, int]]:
     """The document's words in runs of whole sentences of about `most` words, as (first, one past the last)."""
-    edges = [*document["sentences"][1:], len(document["words"])]
+    starts = [*document["sentences"], len(document["words"])]
+    edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * most, end, most), end)]
     runs: list[tuple[int, int]] = []
     first, last = 0, 0
     for edge in edges:
@@ -129,16 +138,27 @@ def _shown(word: str) -> str:
 
 def _colours(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
     """A colour for each chain of two mentions or more, in order of appearance."""
-    chains = [mention[2] for mention in mentions]
-    several = [chain for chain in dict.fromkeys(chains) if chains.count(chain) > 1]
+    sizes = Counter(mention[2] for mention in mentions)
+    several = [chain for chain, size in sizes.items() if size > 1]
     known = {chain: CHAIN_COLOURS[i % len(CHAIN_COLOURS)] for i, chain in enumerate(several)}
-    return {chain: known.get(chain, ALONE) for chain in chains}
+    return {chain: known.get(chain, ALONE) for chain in sizes}
 
 
-def _depth(mention: Sequence[Any], mentions: Sequence[Sequence[Any]]) -> int:
-    """How many longer mentions stand inside this one: the innermost is underlined closest to the words."""
-    inner = [m for m in mentions if m is not mention and mention[0] <= m[0] and m[1] <= mention[1]]
-    return min(3, max((1 + _depth(m, inner) for m in inner), default=0))
+def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
+    """How many mentions stand inside each, one in the other: the innermost is underlined closest to the words.
+
+    One sweep from the last start to the first, shorter spans before longer ones of the same start: what stands inside a
+    span has been seen, and began no earlier, so that its end alone decides.
+    """
+    sizes = Counter((mention[0], mention[1]) for mention in mentions)
+    first_end = [math.inf] * (DEEPEST + 1)  # of the spans seen, the first end of one with a nest of that depth or more
+    depth: dict[tuple[int, int], int] = {}
+    for start, end in sorted(sizes, key=lambda span: (-span[0], span[1])):
+        inside = max((nest for nest in range(DEEPEST + 1) if first_end[nest] <= end), default=-1) + 1
+        depth[start, end] = min(DEEPEST, inside + sizes[start, end] - 1)
+        for nest in range(depth[start, end] + 1):
+            first_end[nest] = min(first_end[nest], end)
+    return [depth[mention[0], mention[1]] for mention in mentions]
 
 
 def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, colour: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,13 +12,19 @@ from typing import Any
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.errors import ModelError
 from bertviz_core.models import allowed, hub
+from bertviz_core.models.model_files import (
+    HEADS,
+    LAYERS,
+    MOST,
+    POSITIONS,
+    check_sizes,
+    number,
+    read_config,
+    read_header,
+)
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
-# Names under which the model families keep the same number.
-LAYERS = ("num_hidden_layers", "n_layers", "n_layer")
-HEADS = ("num_attention_heads", "n_heads", "n_head")
-POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
 # RoBERTa's family counts positions from the one after the padding index.
 OFFSET = (
     "roberta",
@@ -31,6 +36,7 @@ OFFSET = (
     "longformer",
     "xmod",
 )
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
@@ -45,28 +51,31 @@ class Checkpoint:
 
     @property
     def layers(self) -> int:
-        return int(self._number(LAYERS) or 0)
+        return number(self.config, LAYERS) or 0
 
     @property
     def heads(self) -> int:
-        return int(self._number(HEADS) or 0)
+        return number(self.config, HEADS) or 0
 
     @property
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
-        positions = self._number(POSITIONS)
-        if not positions or positions < 0:
+        positions = number(self.config, POSITIONS)
+        if not positions or not 0 < positions <= MOST:
             return None
-        return positions - (self.config.get("pad_token_id", 1) + 1 if self.config.get("model_type") in OFFSET else 0)
+        if self.config.get("model_type") not in OFFSET:
+            return positions
+        padding = number(self.config, ("pad_token_id",))
+        return positions - (1 if padding is None else padding) - 1
 
     @property
     def has_types(self) -> bool:
         """Whether the model tells the tokens of A from those of B by their type."""
-        return int(self.config.get("type_vocab_size") or 0) > 1
+        return (number(self.config, ("type_vocab_size",)) or 0) > 1
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-        described = [path for pattern in ("*.json", "*.txt", "*.model") for path in sorted(self.folder.glob(pattern))]
+        described = [path for pattern in ("*.json", "*.txt", "*.model") for path in _files(self.folder, pattern)]
         total = hashlib.sha256()
         for path in (*weight_files(self.folder), *described):
             status = path.stat()
@@ -79,10 +88,7 @@ class Checkpoint:
 
     def weights(self) -> dict[str, Any]:
         """Name -> type and shape of every array, read from the headers of the safetensors files."""
-        return {name: entry for path in weight_files(self.folder) for name, entry in _header(path).items()}
-
-    def _number(self, names: tuple[str, ...]) -> int | None:
-        return next((self.config[name] for name in names if isinstance(self.config.get(name), int)), None)
+        return _weights(self.folder)
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
@@ -135,7 +141,7 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
 
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files; raises ModelError where there is none (pickled weights are never opened)."""
-    files = sorted(folder.glob("*.safetensors"))
+    files = _files(folder, "*.safetensors")
     if not files:
         pickled = [*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.ckpt")]
         what = "only pickled weights, which are never opened here" if pickled else "no weights (*.safetensors)"
@@ -146,20 +152,23 @@ def weight_files(folder: Path) -> list[Path]:
     return files
 
 
+def _files(folder: Path, pattern: str) -> list[Path]:
+    """Files alone: a folder or a link to nothing may have such a name too."""
+    return sorted(path for path in folder.glob(pattern) if path.is_file())
+
+
+def _weights(folder: Path) -> dict[str, Any]:
+    return {name: entry for path in weight_files(folder) for name, entry in read_header(path).items()}
+
+
 def _open(name: str, folder: Path, revision: str | None) -> Checkpoint:
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"The model folder {str(folder)!r} has no readable config.json.",
-            hint="Give a folder written by save_pretrained.",
-        ) from error
-    weight_files(folder)
-    if not any((folder / file).exists() for file in ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")):
+    config, weights = read_config(folder), _weights(folder)
+    if not any((folder / file).is_file() for file in TOKENIZERS):
         raise ModelError(
             f"The model folder {str(folder)!r} has no tokenizer.",
             hint="Save the tokenizer into it with tokenizer.save_pretrained.",
         )
+    check_sizes(folder, config, weights)
     return Checkpoint(name, folder, revision, config)
 
 
@@ -168,21 +177,3 @@ def _file_digest(path: Path, size: int, modified: int) -> str:
     """Hashed once for each state of a file; size and time are in the key for that alone."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _header(path: Path) -> dict[str, Any]:
-    """Names, types and shapes of a safetensors file's arrays; raises ModelError for a file that is damaged."""
-    try:
-        with path.open("rb") as stream:
-            size = int.from_bytes(stream.read(8), "little")
-            header = json.loads(stream.read(size)) if size <= path.stat().st_size else None
-    except ValueError:
-        header = None
-    if not isinstance(header, dict):
-        raise ModelError(
-            f"The weights in {path.name} are damaged or cut off.",
-            where=str(path.parent),
-            hint="Save the model again with save_pretrained, or copy the whole file.",
-        )
-    header.pop("__metadata__", None)
-    return header

@@ -16,9 +16,9 @@ from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import allowed
-from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
+from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder
+from bertviz_core.numbers import small_int
 
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 PASSING = ("truncation", "padding")  # of tokenizer.json: what the last call asked for, not what the tokenizer is
 CURVE = "loss.csv"  # as `training/` writes it: step, tokens, ...
 
@@ -93,13 +93,14 @@ def reason(error: BertvizError, folder: Path) -> str:
 def _models(folder: Path, left_out: LeftOut) -> Iterator[tuple[int, Checkpoint]]:
     """(step, checkpoint) of every model folder; other folders without a number are none of ours."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
-        numbers = re.findall(r"\d+", path.name)
-        if not numbers:
+        numbers = re.findall(r"[0-9]+", path.name)
+        step = small_int(numbers[-1]) if numbers else None
+        if step is None:
             if (path / "config.json").exists():
                 left_out.add("a model folder without a step in its name", path.name)
             continue
         try:
-            yield int(numbers[-1]), find(str(path))
+            yield step, find(str(path))
         except ModelError as error:
             left_out.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
 
@@ -130,7 +131,7 @@ def _shape(checkpoint: Checkpoint) -> str:
 
 def _tokenizer(checkpoint: Checkpoint) -> str:
     """A digest of the vocabulary, and of how text is cut."""
-    path = next(path for name in TOKENIZERS if (path := checkpoint.folder / name).exists())
+    path = next(path for name in TOKENIZERS if (path := checkpoint.folder / name).is_file())
     status = path.stat()
     return _digest(path, status.st_size, status.st_mtime_ns)
 
@@ -141,10 +142,11 @@ def _digest(path: Path, size: int, modified: int) -> str:
     data = path.read_bytes()
     if path.suffix == ".json":
         try:
-            held = json.loads(data)
-        except ValueError:
+            entries = json.loads(data)
+            same = {name: entry for name, entry in entries.items() if name not in PASSING}
+            data = json.dumps(same, sort_keys=True).encode()
+        except (ValueError, AttributeError, RecursionError):
             return path.name  # loading it will say what is wrong with it
-        data = json.dumps({k: v for k, v in held.items() if k not in PASSING}, sort_keys=True).encode()
     return hashlib.sha256(data).hexdigest()
 
 

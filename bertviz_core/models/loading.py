@@ -62,7 +62,7 @@ def load(
         check_masked_head(checkpoint)
         _check_family(checkpoint)
     auto = AutoModelForMaskedLM if masked_lm else AutoModel
-    options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "local_files_only": True}
+    options = {"use_safetensors": True, "dtype": getattr(torch, dtype)}
     try:
         loaded, missing, observable = _load_observable(auto, checkpoint, options)
     except Exception as error:  # any of the many ways in which files can be wrong
@@ -81,7 +81,7 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
 
     logging.set_verbosity_error()
     try:
-        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True))
+        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
     except Exception as error:  # any of the many ways in which files can be wrong
         raise _cannot_load(checkpoint, error) from error
 
@@ -150,7 +150,12 @@ def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[s
     """The model, and the weights of its head that the files lack: transformers draws at random what is not there. Of
     the encoder only the unused pooler may be lacking."""
     model, info = auto.from_pretrained(
-        checkpoint.folder, attn_implementation=attention, output_loading_info=True, **options
+        checkpoint.folder,
+        attn_implementation=attention,
+        output_loading_info=True,
+        local_files_only=True,
+        trust_remote_code=False,  # unset, transformers asks at the terminal
+        **options,
     )
     lacking = {name for name in info["missing_keys"] if not name.startswith("pooler.")}
     has_head = model.base_model is not model

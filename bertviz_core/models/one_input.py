@@ -4,9 +4,11 @@ masked (methods, section 10)."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from bertviz_core.models.segments import Segments
 
 TOP = 5  # predictions shown for a masked token
+MOST_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
+MOST_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,39 @@ def pick(segments: Segments, number: int) -> Encoded:
     )
 
 
+@dataclass
+class FirstSegments:
+    """The first segments of a corpus, MOST_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
+    encoded once, however often and in whatever order they are asked for. Threads may share it."""
+
+    segments: Segments
+    known: dict[int, Encoded] = field(default_factory=dict)
+    last: int = 0
+    tokens: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.coming: Iterator[Encoded] = iter(self.segments)
+
+    def pick(self, number: int) -> Encoded:
+        """The segment with this number, from 1; raises InputError where there is none among them."""
+        with self.lock:
+            while self.last < number and self.tokens < MOST_TOKENS and (example := next(self.coming, None)) is not None:
+                self.last = example.number + 1
+                self.tokens += len(example)
+                self.known[self.last] = example
+        if number in self.known:
+            return self.known[number]
+        beyond = self.last < number and self.tokens >= MOST_TOKENS
+        raise InputError(
+            f"There is no segment {number} among the first {MOST_TOKENS:,} tokens of the corpus."
+            if beyond
+            else f"There is no segment {number}, or it was left out.",
+            where=self.segments.source.name,
+            hint=f"Choose a number from 1 to {self.last:,}.",
+        )
+
+
 def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
     wrong = [p for p in positions if not one.can_mask(p, tokens)]
@@ -125,8 +162,17 @@ def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
-    """(layer, head, query, key) float32 between the tokens of one input."""
+    """(layer, head, query, key) float32 between the tokens of one input; raises InputError where that takes more than
+    MOST_BYTES."""
     size = len(example)
+    each = 4 * model.layers * model.heads  # bytes, of one query and one key
+    needed = each * size**2
+    if needed > MOST_BYTES:
+        raise InputError(
+            f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model; at most "
+            f"{MOST_BYTES / 1e6:,.0f} MB are allowed.",
+            hint=f"Choose a maximal length of {isqrt(MOST_BYTES // each):,} tokens or less.",
+        )
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
     def observe(seen: Any) -> None:

@@ -9,10 +9,20 @@ from typing import Any
 
 import numpy as np
 
-SINGLE_SPACE = re.compile(r"(?<=\w) (?=\w)")
+from bertviz_core.corpora.source import whole
+from bertviz_core.errors import InputError
+
+# Where a huge text may be cut, the best kind first: no tokenizer joins what stands on the two sides of a single space,
+# and few join it at the other places.
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CUTS = (
+    re.compile(r"(?<=\w) (?=\w)"),
+    re.compile(r"(?=\s)"),
+    re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
+)
 SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
 AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
-WORDS_KEPT = 100_000  # pieces of so many distinct words are remembered
+WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are remembered, and their letters
 
 
 @dataclass
@@ -45,8 +55,11 @@ class Tokens:
         self.spaced = any(name.startswith("Ġ") for name in t.convert_ids_to_tokens(self.encode(" a")))
 
     def encode(self, text: str) -> list[int]:
-        """Ids without special tokens; text that looks like a special token ("[SEP]") stays text."""
-        return [i for part in _parts(text) for i in self._encode(part)]
+        """Ids without special tokens; text that looks like a special token ("[SEP]") stays text.
+
+        Raises InputError for a word that is too long to be one.
+        """
+        return [i for part in _parts(whole(text)) for i in self._encode(part)]
 
     def _encode(self, text: str) -> list[int]:
         ids = self.tokenizer(
@@ -72,20 +85,32 @@ class Tokens:
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbours; [] where it cleans to nothing."""
-        if word not in self.pieces_of:
-            if len(self.pieces_of) >= WORDS_KEPT:
-                self.pieces_of.clear()
-            # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
-            self.pieces_of[word] = self.encode(f" {word}" if self.spaced else word)
-        return self.pieces_of[word]
+        if word in self.pieces_of:
+            return self.pieces_of[word]
+        # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
+        pieces = self.encode(f" {word}" if self.spaced else word)
+        if len(self.pieces_of) >= WORDS_KEPT:
+            self.pieces_of.clear()
+        if len(word) <= LONGEST_KEPT:
+            self.pieces_of[word] = pieces
+        return pieces
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A huge text in parts, cut before a single space, where no tokenizer joins what stands on the two sides."""
+    """A huge text in parts of AT_ONCE characters, or up to twice as many where it cannot be cut before."""
     start = 0
-    while (cut := SINGLE_SPACE.search(text, start + AT_ONCE)) is not None:
-        yield text[start : cut.start()]
-        start = cut.start()
+    while len(text) - start > AT_ONCE:
+        window = start + AT_ONCE, start + 2 * AT_ONCE
+        cut = next((found.start() for kind in CUTS if (found := kind.search(text, *window))), None)
+        if cut is None and len(text) <= window[1]:
+            break
+        if cut is None:
+            raise InputError(
+                f"A word of more than {AT_ONCE:,} letters is none: {text[window[0] : window[0] + 40]!r}.",
+                hint="Write spaces between words.",
+            )
+        yield text[start:cut]
+        start = cut
     yield text[start:]
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 
-NOT_IN_XML = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
+# Control characters as their pictures; what XML cannot hold or nobody can see as the mark for such things.
+PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
+PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,7 @@ def relabel(layout: Layout, tokens: tuple[str, ...], words: tuple[str, ...]) -> 
 def visible(text: str) -> str:
     """A label in which every character can be seen and written: control characters as their pictures, a lone space as
     an open box, nothing as the empty set."""
-    pictures = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"} | NOT_IN_XML
-    pictures |= dict.fromkeys(range(128, 160), "\ufffd")
-    shown = text.translate(pictures)
+    shown = text.translate(PICTURES)
     return shown if shown.strip() else "␣" * len(shown) or "∅"
 
 
@@ -115,8 +115,8 @@ def _prefix(tokens: Tokens) -> str:
 def labels_of(ids: np.ndarray, owner: np.ndarray, tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Labels of the tokens and of the words."""
     names = tokens.names(ids)
-    groups = [[names[i] for i in np.flatnonzero(owner == word)] for word in range(owner.max() + 1)]
-    words = tuple(visible(_readable(group, tokens)) for group in groups)
+    edges = [0, *(np.flatnonzero(np.diff(owner)) + 1), len(names)]  # the tokens of a word stand together
+    words = tuple(visible(_readable(names[start:end], tokens)) for start, end in pairwise(edges))
     return token_labels(ids, tokens), words
 
 

@@ -11,6 +11,7 @@ from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
 from bertviz_core.analyses.coreference_shown import Guess
 from bertviz_core.errors import BertvizError
 from bertviz_core.figures.coreference_document import cut, described, draw, mention_text, passages
+from bertviz_core.numbers import small_int
 from pages.shared import boxes, catalogue, viewer_link
 from pages.shared.selection import Selection
 
@@ -48,7 +49,8 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
 def _linked(count: int) -> int:
     """The document of the address, from 0; the first where it names none."""
     asked = st.query_params.get("document", "")
-    return int(asked) - 1 if asked.isdecimal() and 1 <= int(asked) <= count else 0
+    number = small_int(asked) or 0
+    return number - 1 if 1 <= number <= count else 0
 
 
 def _look_closer(

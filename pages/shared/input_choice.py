@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.one_input import OneInput, from_text, pick
+from bertviz_core.models.one_input import FirstSegments, OneInput, from_text
 from bertviz_core.models.units import layout_of
 from pages.shared.selection import Selection
 from pages.shared.sentences import SENTENCES
@@ -79,16 +78,16 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
     number = st.number_input(
-        "Segment of the corpus", 1, None, 1, key="segment", bind="query-params", on_change=forget_marks, width=180
+        "Segment of the corpus", 1, 10**9, 1, key="segment", bind="query-params", on_change=forget_marks, width=180
     )
     made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
-    example = _encoded(made_of, int(number), selection, model)
+    example = _segments(made_of, selection, model).pick(int(number))
     st.caption(f"{selection.source.name}, {example.where}")
     return OneInput(example, layout_of(example, model.tokens))
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _encoded(made_of: tuple[str, ...], number: int, _selection: Selection, _model: AttentionModel) -> Encoded:
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _segments(made_of: tuple[str, ...], _selection: Selection, _model: AttentionModel) -> FirstSegments:
     from bertviz_core.models.segments import Segments
 
-    return pick(Segments(_selection.source, _model.tokens, _selection.settings), number)
+    return FirstSegments(Segments(_selection.source, _model.tokens, _selection.settings))

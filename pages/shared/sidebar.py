@@ -12,7 +12,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, Mode, Settings
-from pages.shared import boxes, catalogue, corpus_picker, job_panel, services
+from pages.shared import boxes, catalogue, corpus_picker, job_panel, links, services
 from pages.shared.catalogue import Entry
 from pages.shared.selection import Selection, head_options, neighbour
 
@@ -27,6 +27,7 @@ _run = threading.local()  # a script run is one thread; the selection lives no l
 
 def choose(entry: Entry) -> None:
     """Draw the sidebar and keep the choice for the page; raises BertvizError for a model or corpus not there."""
+    links.drop_bad_numbers("max_length", "limit", "seed", "segment")
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
@@ -119,8 +120,8 @@ def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
         bind="query-params",
         help=f"With this model at most {most}. What is longer is cut or left out, and counted.",
     )
-    limit = st.number_input("Only the first so many inputs (0: all)", 0, key="limit", bind="query-params")
-    seed = st.number_input("Seed of random choices", 0, key="seed", bind="query-params")
+    limit = st.number_input("Only the first so many inputs (0: all)", 0, 10**9, key="limit", bind="query-params")
+    seed = st.number_input("Seed of random choices", 0, 10**9, key="seed", bind="query-params")
     dtype = st.selectbox(
         "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: up to 0.006 nats off."
     )

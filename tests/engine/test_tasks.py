@@ -149,7 +149,7 @@ def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploade
         for corpus in (from_path(path), uploaded)
     )
     path.write_text(TEXT + "another line\n")
-    store.delete_upload(uploaded.digest)
+    Uploads(store).delete(uploaded.locator.removeprefix("upload:"), "reader")
     with pytest.raises(InputError, match="has changed"):
         Performer().perform(from_file, Progress())
     with pytest.raises(InputError, match="not on this server"):

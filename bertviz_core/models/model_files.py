@@ -1,0 +1,174 @@
+"""config.json and the headers of the weights, checked before anything is built from them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bertviz_core.errors import ModelError
+
+# Names under which the model families keep the same number.
+LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers")
+HEADS = ("num_attention_heads", "n_heads", "n_head")
+POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
+WIDTHS = ("hidden_size", "dim", "d_model", "n_embd", "emb_dim")
+INNER = ("intermediate_size", "hidden_dim", "d_inner", "n_inner")
+OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
+SHARE_LAYERS = ("albert",)  # whose layers have the same weights
+NUMBERED = re.compile(r"(?:^|\.)(\d{1,6})(?=\.)")
+MOST_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
+MOST_LAYERS, MOST_HEADS, MOST_LABELS, MOST = 512, 512, 10_000, 1_000_000
+LEAST_POSITIONS = 8
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """A model's config.json; raises ModelError where it cannot be read or asks for code of its own."""
+    config = _object(folder / "config.json")
+    if config is None:
+        raise ModelError(
+            f"The model folder {str(folder)!r} has no readable config.json.",
+            hint="Give a folder written by save_pretrained.",
+        )
+    _check_no_code(folder, config)
+    return config
+
+
+def check_sizes(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
+    """Compare what config.json says with what the weights are.
+
+    Args:
+        folder: Where they stand.
+        config: The entries of config.json.
+        weights: Name -> entry of every array, from the headers of the weights.
+
+    Raises:
+        ModelError: A number is none, or is too large, or does not fit the weights.
+    """
+    problem = _wrong_number(config) or _too_large(config) or _misfit(config, weights)
+    if problem:
+        raise ModelError(
+            f"The model folder {folder.name!r} cannot be used: its config.json says {problem}.",
+            where=str(folder / "config.json"),
+            hint="Mend the file, or save the model again with save_pretrained.",
+        )
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Names, types and shapes of a safetensors file's arrays; raises ModelError for a file that is damaged."""
+    try:
+        status = path.stat()
+        header = _header(path, status.st_size, status.st_mtime_ns)
+    except OSError:
+        header = None
+    if header is None:
+        raise ModelError(
+            f"The weights in {path.name} are damaged or cut off.",
+            where=str(path.parent),
+            hint="Save the model again with save_pretrained, or copy the whole file.",
+        )
+    return header
+
+
+def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    """The first of these entries that is a whole number."""
+    return next((config[name] for name in names if type(config.get(name)) is int), None)
+
+
+@lru_cache(maxsize=1 << 10)
+def _header(path: Path, size: int, _modified: int) -> dict[str, Any] | None:
+    """Read once for each state of a file; None for a damaged one."""
+    with path.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = _parsed(stream.read(length)) if length <= min(size, MOST_BYTES) else None
+    if header is None:
+        return None
+    header.pop("__metadata__", None)
+    return header if all(map(_is_array, header.values())) else None
+
+
+def _is_array(entry: Any) -> bool:
+    shape = entry.get("shape") if isinstance(entry, dict) else None
+    return isinstance(shape, list) and all(type(size) is int and 0 <= size < 1 << 40 for size in shape)
+
+
+def _object(path: Path) -> dict[str, Any] | None:
+    """A file's JSON object; None for anything else."""
+    try:
+        return _parsed(path.read_bytes()) if path.stat().st_size <= MOST_BYTES else None
+    except OSError:
+        return None
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _check_no_code(folder: Path, config: Mapping[str, Any]) -> None:
+    """`auto_map` names classes in Python files beside the weights. They are never run, and the model is refused: what
+    transformers would make of it without them is another model."""
+    for name, entries in (
+        ("config.json", config),
+        ("tokenizer_config.json", _object(folder / "tokenizer_config.json")),
+    ):
+        if entries and "auto_map" in entries:
+            raise ModelError(
+                f"The model folder {folder.name!r} asks for Python code of its own (`auto_map` in {name}), which is "
+                "never run here.",
+                where=str(folder / name),
+                hint="Choose a model that transformers itself knows.",
+            )
+
+
+def _wrong_number(config: Mapping[str, Any]) -> str:
+    """An entry that should be a whole number and is none; "" where there is none such."""
+    for name in (*LAYERS, *HEADS, *POSITIONS, *WIDTHS, *INNER, *OTHER):
+        value = config.get(name)
+        if value is not None and type(value) is not int:
+            return f"{name} is {type(value).__name__}, not a whole number"
+    return ""
+
+
+def _too_large(config: Mapping[str, Any]) -> str:
+    """A number with which no model can be built; every one of them may be the size of something."""
+    layers, heads, positions = (number(config, names) for names in (LAYERS, HEADS, POSITIONS))
+    if (layers or 0) > MOST_LAYERS or (heads or 0) > MOST_HEADS:
+        return f"{layers} layers of {heads} heads (at most {MOST_LAYERS} of {MOST_HEADS} can be shown)"
+    if positions is not None and 0 <= positions < LEAST_POSITIONS:
+        return f"it reads {positions} tokens (the fewest that can be analyzed are {LEAST_POSITIONS})"
+    for name, value in config.items():
+        most = MOST_LABELS if name == "num_labels" else MOST  # transformers writes a name for each label
+        if type(value) is int and value > most and name not in POSITIONS and "theta" not in name:
+            return f"{name} is above {most:,}"
+    return ""
+
+
+def _misfit(config: Mapping[str, Any], weights: Mapping[str, Any]) -> str:
+    """Sizes that the weights' names and shapes contradict: transformers would draw at random what is not there, however
+    large, and say so afterwards."""
+    shapes = {name: entry["shape"] for name, entry in weights.items()}
+    largest = max((size for shape in shapes.values() for size in shape), default=0)
+    layers = max((config[name] for name in LAYERS if config.get(name)), default=0)
+    numbered = [int(index) for name in shapes for index in NUMBERED.findall(name)]
+    if config.get("model_type") not in SHARE_LAYERS and numbered and layers > max(numbered) + 1:
+        return f"{layers} layers; the weights have {max(numbered) + 1}"
+    for names in (HEADS, WIDTHS, INNER, OTHER[:2]):
+        for name in names:
+            if (config.get(name) or 0) > largest:
+                return f"{name} is {config[name]:,}; no array of the weights has a dimension above {largest:,}"
+    rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]
+    if rows and (number(config, POSITIONS) or 0) > max(rows):
+        return f"{number(config, POSITIONS):,} positions; the weights have {max(rows):,}"
+    width, inner = number(config, WIDTHS) or 0, number(config, INNER) or 0
+    own = 1 if config.get("model_type") in SHARE_LAYERS else layers
+    if own * width * (width + inner) > 8 * sum(map(math.prod, shapes.values())):
+        return f"{layers} layers of width {width:,} and {inner:,}, for which the weights are far too few"
+    return ""

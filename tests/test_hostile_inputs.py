@@ -1,0 +1,556 @@
+"""What a stranger may upload or name: readers, tokenizers, models and drawings refuse it in words, and soon."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.hostile_inputs import CASES, LARGEST, apart
+from bertviz_core.analyses.coreference_shown import Guess
+from bertviz_core.analyses.entropy import Entropy
+from bertviz_core.analyses.results import to_csv
+from bertviz_core.corpora.coreference import read_coreference
+from bertviz_core.corpora.documents import CoreferenceDocument
+from bertviz_core.corpora.head_words import head_words
+from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.readers import check
+from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
+from bertviz_core.corpora.treebank import Treebank
+from bertviz_core.corpora.vectors import read_vectors
+from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten
+from bertviz_core.figures.arcs import Arc, _levels, sentence_svg
+from bertviz_core.figures.coreference_document import _depths, draw, passages
+from bertviz_core.models import checkpoint, loading, one_input, tokens
+from bertviz_core.models.checkpoints import find_training
+from bertviz_core.models.one_input import FirstSegments
+from bertviz_core.models.segments import Segments
+from bertviz_core.numbers import small_int
+from bertviz_core.settings import Settings
+from tests.test_cli import run
+
+CONLL = "#begin document (a); part 0\na 0 0 She PRP (S* - - - - * (1)\na 0 1 slept VBD *) - - - - * -\na 0 2 her PRP * - - - - * (1)\n#end document\n"  # noqa: E501
+THREE = "0\tShe\t(1)\n1\tsaw\t-\n2\therself\t(1)\n"
+COREFUD = "# global.Entity = eid\n1\tShe\t_\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1)\n2\tsaw\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\therself\t_\tPRON\t_\t_\t2\tobj\t_\tEntity=(e1)\n"  # noqa: E501
+JSONLINES = '{"doc_key": "a", "sentences": [["She", "saw", "herself"]], "clusters": [[[0, 0], [2, 2]]]}\n'
+GAP = (
+    "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
+    "x\tAnn met Bob and she left.\tshe\t16\tAnn\t0\tTRUE\tBob\t8\tFALSE\tu\n"
+)
+CONLLU = "1\tHe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsat\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+AUTHORS = "He 2-nsubj\nsat 0-root\n\n"
+SEEDS = [
+    ("text", "the cat sat .\n\nthe dog slept .\n"),
+    ("text", '[{"text": "The cat."},\n {"words": ["The", "cat"], "source": 1}, {"tokens": ["[CLS]", "the"]}]'),
+    ("treebank", CONLLU),
+    ("treebank", AUTHORS),
+    ("coreference", CONLL),
+    ("coreference", THREE),
+    ("coreference", COREFUD),
+    ("coreference", JSONLINES),
+    ("coreference", GAP),
+    ("vectors", "2 2\nthe 0.1 0.2\ncat 1 -2\n"),
+]
+HUGE = "9" * 5000
+ODD = [
+    *("\0", "\r", "\t", "  ", "(", ")", "|", "(1", "1)", "-1", HUGE, "²", "٣", "①", "1e999", "NaN", "null", "{}", "[]"),
+    *(
+        "[" * 3000,
+        '{"a":' * 3000,
+        "(NP" * 3000,
+        '"\\ud800"',
+        "\u2028",
+        "\x1c",
+        "\x85",
+        "#",
+        "#begin document",
+        "# newdoc",
+    ),
+    *("Entity=(", "Entity=(e1[1/2])", "_", "-", "*", "1-2", "8.1", "", "<html>", "word" * 50, "\n\n", "\n", "\x1f\x8b"),
+]
+
+
+def read(kind: str, data: bytes) -> None:
+    source = from_bytes(data, "given")
+    if kind == "vectors":
+        read_vectors(source, {"the", "cat"})
+        return
+    check(kind, source)
+    if kind == "coreference":
+        for document in read_coreference(source).documents(LeftOut()):
+            head_words(document)
+
+
+@st.composite
+def spoiled(draw) -> tuple[str, bytes]:
+    """A file with some of its fields replaced, cut, repeated or broken in two."""
+    kind, text = draw(st.sampled_from(SEEDS))
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        end = draw(st.integers(start, min(len(text), start + 12)))
+        field = draw(st.sampled_from(list(re.finditer(r"[^\t \n]+", text)) or [re.match("", text)]))
+        span = field.span() if draw(st.booleans()) else (start, end)
+        text = text[: span[0]] + draw(st.sampled_from(ODD)) * draw(st.sampled_from([1, 1, 3])) + text[span[1] :]
+    return kind, text.encode("utf-8", "surrogatepass")
+
+
+@settings(max_examples=500)
+@given(spoiled())
+def test_a_spoiled_file_is_read_or_refused(given):
+    kind, data = given
+    began = time.process_time()
+    try:
+        read(kind, data)
+    except BertvizError as error:
+        assert len(str(error)) < 3 * QUOTED + 5 and error.hint
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_no_input_of_50_mb_fills_the_memory_or_stops_the_others(name):
+    """The largest lines of the table in benchmarks/README.md, each in a process of its own."""
+    measured = apart(name, 3)
+    assert measured["peak"] < 1000, measured
+    assert measured["gap"] < 1, measured
+    assert measured["outcome"] == "read" or str(measured["outcome"]).startswith(("refused", "stopped")), measured
+    assert name in CASES
+
+
+# Section by section: numbers
+
+
+@pytest.mark.parametrize(("text", "number"), [("0", 0), ("007", 7), ("999999999", 999_999_999)])
+def test_a_small_number_is_read(text, number):
+    assert small_int(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", "1_0", " 1", "1\n", "1.0", "²", "①", "٣", "1000000000", HUGE])
+def test_what_is_no_small_number_is_none(text):
+    assert small_int(text) is None
+
+
+@pytest.mark.parametrize("number", ["²", "①", HUGE])
+def test_numbers_that_are_none_break_no_treebank(number):
+    for good, column in ((CONLLU, 0), (CONLLU, 6)):
+        fields = good.splitlines()[0].split("\t")
+        fields[column] = number
+        bad = "\t".join(fields) + "\n" + good.splitlines()[1] + "\n\n"
+        left_out = LeftOut()
+        assert len(list(Treebank(from_bytes((good + bad + good).encode(), "x")).sentences(left_out))) == 2
+        (entry,) = left_out.to_json()
+        assert "column" in entry["reason"] and len(entry["where"][0]) < 120
+    left_out = LeftOut()
+    text = AUTHORS + f"He {number}-nsubj\nsat 0-root\n\n"
+    assert len(list(Treebank(from_bytes(text.encode(), "x")).sentences(left_out))) == 1
+
+
+@pytest.mark.parametrize("number", ["²", "①", HUGE])
+def test_numbers_that_are_none_break_no_coreference_file(number):
+    def documents(text: str) -> list[CoreferenceDocument]:
+        return list(read_coreference(from_bytes(text.encode(), "x")).documents(LeftOut()))
+
+    assert documents(CONLL.replace("part 0", f"part {number}"))[0].words == ("She", "slept", "her")
+    assert documents(COREFUD.replace("\t2\tnsubj", f"\t{number}\tnsubj"))[0].governors is None
+    assert documents(COREFUD.replace("2\tsaw", f"{number}\tsaw"))[0].words == ("She", "herself")
+    with pytest.raises(InputError, match="does not stand at"):
+        documents(GAP.replace("\t16\t", f"\t{number}\t"))
+    with pytest.raises(InputError, match=r"not JSON|not a span"):
+        documents(JSONLINES.replace("[0, 0]", f"[0, {number}]"))
+
+
+def test_the_parts_of_documents_are_named_as_before():
+    for written, name in (("part 000", "a"), ("part 012", "a, part 12"), ("", "a")):
+        text = CONLL.replace("part 0", written)
+        assert next(read_coreference(from_bytes(text.encode(), "x")).documents(LeftOut())).name == name
+
+
+# Depth
+
+
+def test_thousands_of_nested_phrases_have_heads():
+    deep = 3000
+    text = f"#begin document (a); part 0\na 0 0 She NN {'(NP' * deep}* - - - - * (1\na 0 1 it NN *{')' * deep} - - - - * 1)|(2)\na 0 2 her NN * - - - - * (2)\n"  # noqa: E501
+    (document,) = read_coreference(from_bytes(text.encode(), "x")).documents(LeftOut())
+    assert head_words(document) == (1, 1, 2)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "9" * 5000])
+def test_a_damaged_result_is_a_value_error(text):
+    data = len(text).to_bytes(8, "little") + text.encode()
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        Entropy.from_bytes(data)
+
+
+def test_half_an_emoji_in_a_word_reaches_no_tokenizer(tiny):
+    text = JSONLINES.replace('"saw"', '"\\ud800"').replace('"a"', '"\\ud800"')
+    (document,) = read_coreference(from_bytes(text.encode(), "x")).documents(LeftOut())
+    assert document.words[1] == document.name == "\ufffd"
+    assert tiny.tokens.pieces("\ud800") == tiny.tokens.pieces("\ufffd")
+
+
+def test_a_document_key_that_is_no_name_is_none():
+    for key in ('["a"]', '{"a": 1}', "null", "[" * 400 + "]" * 400):
+        text = JSONLINES.replace('"a"', key)
+        assert next(read_coreference(from_bytes(text.encode(), "x")).documents(LeftOut())).name == "document 1"
+
+
+# Lengths
+
+
+def test_a_line_may_be_a_megabyte_long_and_no_longer():
+    assert len(list(from_bytes(b"a" * (LONGEST_LINE - 1) + b"\n", "x").lines())) == 1
+    with pytest.raises(InputError, match="longer than 1 MB") as caught:
+        list(from_bytes(b"one\n" + b"a" * (LONGEST_LINE + 1), "x").lines())
+    assert caught.value.where == "x, line 2"
+
+
+def test_an_object_may_be_a_megabyte_long_and_a_list_longer():
+    entry = '{"text": "' + "word " * 50_000 + '"}'
+    check("text", from_bytes(f"[{','.join([entry] * 10)}]".encode(), "x"))
+    with pytest.raises(InputError, match="longer than 1 MB"):
+        check("text", from_bytes(f'[{{"text": "{"word " * 600_000}"}}]'.encode(), "x"))
+
+
+def test_a_sentence_and_a_document_have_an_end():
+    with pytest.raises(InputError, match="longer than 1 MB") as caught:
+        check("treebank", from_bytes((AUTHORS + "He 0-root\n" * 110_000).encode(), "x"))
+    assert caught.value.where == "x, line 4"
+    with pytest.raises(InputError, match="Split it"):
+        check("coreference", from_bytes(b"a\t(1)\n" + b"a\t-\n" * 800_000, "x"))
+    with pytest.raises(InputError, match="open here"):
+        check("coreference", from_bytes(("a\t(1\n" * 11_000).encode(), "x"))
+    with pytest.raises(InputError, match="Split it"):
+        check("coreference", from_bytes(("a\t(1)\n" + f"a\t{'(1)' * 200_000}\n" * 6).encode(), "x"))
+
+
+def test_time_grows_with_the_line_and_no_faster():
+    """A quadratic pattern took hours for these."""
+    began = time.process_time()
+    text = f"He 0-root\n\na{' ' * 900_000}b\n\nHe 0-root\n"
+    left_out = LeftOut()
+    assert len(list(Treebank(from_bytes(text.encode(), "x")).sentences(left_out))) == 2
+    assert time.process_time() - began < 2
+
+
+def test_xz_that_asks_for_gigabytes_is_refused():
+    import lzma
+
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 30}]
+    packed = lzma.compress(b"word\n" * 10, filters=filters)
+    with pytest.raises(InputError, match="emory"):
+        list(from_bytes(packed, "x").lines())
+    several = lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n", preset=9)
+    assert [line for _, line in from_bytes(several, "x").lines()] == ["one", "two"]
+
+
+def test_an_archive_of_too_many_files_is_refused():
+    import zipfile
+
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(25_000):
+            archive.writestr(f"{number}.txt", b"")
+    with pytest.raises(InputError, match="too long"):
+        read_vectors(from_bytes(packed.getvalue(), "x.zip"), {"a"})
+
+
+@pytest.mark.parametrize("unit", ["!", "中", "_", "word ", "a\t", "x,"])
+def test_a_huge_text_without_single_spaces_is_cut(tiny, unit):
+    text = unit * (3 * tokens.AT_ONCE // len(unit))
+    parts = list(tokens._parts(text))
+    assert len(parts) == 3 and "".join(parts) == text
+    assert tiny.tokens.encode(text) == [i for part in parts for i in tiny.tokens.encode(part)]
+    assert max(map(len, parts)) <= 2 * tokens.AT_ONCE
+
+
+def test_a_word_that_is_none_is_refused_and_forgotten(tiny):
+    with pytest.raises(InputError, match="spaces"):
+        tiny.tokens.encode("a" * (2 * tokens.AT_ONCE + 1))
+    tiny.tokens.pieces("b" * 101)
+    assert "b" * 101 not in tiny.tokens.pieces_of
+
+
+# What errors repeat
+
+
+def test_a_long_text_loses_its_middle():
+    assert shorten("a" * QUOTED) == "a" * QUOTED
+    cut = shorten("begin" + "a" * 10**6 + "end")
+    assert len(cut) == QUOTED and cut.startswith("begin") and cut.endswith("end")
+    error = InputError("w" * 10**6, where="x" * 10**6, hint="h" * 10**6)
+    assert max(map(len, (error.what, error.where, error.hint, *error.args))) <= QUOTED
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("coreference", f"a\t({'x' * 900_000}\n"),
+        ("coreference", f"a\t{'x' * 900_000})\n"),
+        ("coreference", f"a\t-\nb\t(1{'|' * 900_000}y\n"),
+        ("coreference", JSONLINES.replace("[0, 0]", f'["{"x" * 900_000}"]')),
+        ("coreference", GAP.replace("\tshe\t", f"\t{'x' * 900_000}\t")),
+        ("treebank", CONLLU.replace("\t2\tnsubj", f"\t{'x' * 900_000}\tnsubj")),
+        ("treebank", AUTHORS.replace("2-nsubj", "x" * 900_000)),
+    ],
+    ids=["opens", "closes", "brackets", "span", "offset", "head", "line"],
+)
+def test_no_error_repeats_more_than_300_characters(kind, text):
+    with pytest.raises(InputError) as caught:
+        check(kind, from_bytes(text.encode(), "given.txt"))
+    assert str(caught.value).count("x") < QUOTED and caught.value.hint
+
+
+# Models
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
+
+
+def rewrite(folder: Path, **entries: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "3", "[" * 100_000, '{"a":' * 100_000, HUGE, '{"a": ' + HUGE + "}"])
+def test_a_config_that_is_no_object_is_refused(folder, text):
+    (folder / "config.json").write_text(text)
+    with pytest.raises(ModelError, match=r"no readable config\.json"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"type_vocab_size": "2"},
+        {"pad_token_id": [0]},
+        {"num_hidden_layers": 2.5},
+        {"num_attention_heads": True},
+        {"max_position_embeddings": 4, "tokens": None},
+        {"num_hidden_layers": 2000},
+        {"num_hidden_layers": 300},
+        {"num_attention_heads": 10_000, "num_hidden_layers": 10_000},
+        {"hidden_size": 10**9},
+        {"intermediate_size": 10**9},
+        {"vocab_size": 10**9},
+        {"max_position_embeddings": 100_000, "positions": None},
+        {"type_vocab_size": 10**6},
+        {"num_labels": 10**6},
+        {"chunk": 10**7},
+    ],
+    ids=str,
+)
+def test_a_config_that_the_weights_contradict_is_refused_at_once(folder, entries):
+    rewrite(folder, **entries)
+    began = time.process_time()
+    with pytest.raises(ModelError, match=r"config\.json says") as caught:
+        checkpoint.find(str(folder))
+    assert time.process_time() - began < 0.5
+    assert any(name in caught.value.what for name in (*entries, "layers"))
+
+
+def test_a_null_is_no_number_and_no_harm(folder):
+    rewrite(folder, pad_token_id=None, model_type="roberta", type_vocab_size=None)
+    found = checkpoint.find(str(folder))
+    assert found.max_length == found.config["max_position_embeddings"] - 2 and not found.has_types
+
+
+def test_positions_without_end_are_no_limit():
+    found = checkpoint.Checkpoint("x", Path(), config={"max_position_embeddings": 10**30})
+    assert found.max_length is None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 100_000,
+        b'{"a": {"dtype": "F32"}}',
+        b'{"a": {"shape": ["x"]}}',
+        b'{"a": {"shape": [-1]}}',
+        b'{"a": 3}',
+        b'{"a": {"shape": [' + b"9" * 5000 + b"]}}",
+        b" " * (5 << 20) + b"{}",
+    ],
+    ids=["deep", "no shape", "shape of text", "negative", "no object", "digits", "too long"],
+)
+def test_a_broken_header_is_damage(folder, header):
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelError, match="damaged or cut off"):
+        checkpoint.find(str(folder))
+
+
+def test_folders_and_links_named_as_files_are_none(folder):
+    before = checkpoint.find(str(folder)).fingerprint()
+    (folder / "more.safetensors").mkdir()
+    (folder / "notes.txt").mkdir()
+    (folder / "gone.txt").symlink_to(folder / "nowhere")
+    (folder / "gone.safetensors").symlink_to(folder / "nowhere")
+    found = checkpoint.find(str(folder))
+    assert found.fingerprint() == before and found.parameters() > 0
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer.json").mkdir()
+    with pytest.raises(ModelError, match="no tokenizer"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize("text", ["[]", "[" * 100_000, "3"])
+def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path, text):
+    for step in (1, 2):
+        copy = Path(shutil.copytree(tiny_folder, tmp_path / f"step-{step}"))
+        (copy / "tokenizer.json").write_text(text)
+    (tmp_path / f"step-{'9' * 200}").mkdir()
+    assert find_training(tmp_path).steps == (1, 2)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_folders_own_is_refused_with_a_reason(folder, name, monkeypatch):
+    entries = json.loads((folder / name).read_text())
+    (folder / name).write_text(json.dumps(entries | {"auto_map": {"AutoModel": "evil.Evil"}}))
+    (folder / "evil.py").write_text("raise SystemExit")
+    with pytest.raises(ModelError, match=r"asks for Python code of its own .*never run") as caught:
+        checkpoint.find(str(folder))
+    assert caught.value.where.endswith(name) and caught.value.hint
+    # On the command line nobody is asked, however the answer stands ready.
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    done = run("surface-patterns", "encyclopedia", "--model", folder, store=folder / "store")
+    assert done.returncode == 2 and "Python code" in done.stderr
+
+
+def test_transformers_is_told_to_run_no_code(folder, monkeypatch):
+    """Where it is not told, it asks; and it runs what it is allowed."""
+    import transformers
+
+    asked = []
+    for name in ("AutoTokenizer", "AutoModel", "AutoModelForMaskedLM"):
+        auto = getattr(transformers, name)
+        real = auto.from_pretrained
+        note = lambda *a, real=real, **options: asked.append(options["trust_remote_code"]) or real(*a, **options)  # noqa: E731
+        monkeypatch.setattr(auto, "from_pretrained", note)
+    loading.load(checkpoint.find(str(folder)), "cpu")
+    one_input.load_to_view(checkpoint.find(str(folder)), "cpu")
+    assert len(asked) >= 4 and set(asked) == {False}
+
+
+# Pages and drawings
+
+
+def test_the_viewer_says_its_budget(tiny, monkeypatch):
+    example = next(iter(Segments(from_bytes(b"the cat sat on the mat .\n", "x"), tiny.tokens, Settings())))
+    size = 4 * tiny.layers * tiny.heads * len(example) ** 2
+    monkeypatch.setattr(one_input, "MOST_BYTES", size)
+    assert one_input.attention(tiny, example).shape[-1] == len(example)
+    monkeypatch.setattr(one_input, "MOST_BYTES", size - 1)
+    with pytest.raises(InputError, match="MB are allowed") as caught:
+        one_input.attention(tiny, example)
+    assert f" {len(example) - 1} tokens" in caught.value.hint
+
+
+def test_segments_are_encoded_once_and_no_further_than_asked(tiny, monkeypatch):
+    text = "".join(f"the cat {n} .\nthe dog .\n\n" for n in range(50))
+    encoded = []
+    encode = tiny.tokens.encode
+    monkeypatch.setattr(type(tiny.tokens), "encode", lambda self, line: encoded.append(line) or encode(line))
+    whole = [e.ids.tolist() for e in Segments(from_bytes(text.encode(), "x"), tiny.tokens, Settings())]
+    encoded.clear()
+    first = FirstSegments(Segments(from_bytes(text.encode(), "x"), tiny.tokens, Settings()))
+    assert first.pick(3).ids.tolist() == whole[2] and len(encoded) < 12
+    for number in (99_999_999, 99_999_998, 51):
+        with pytest.raises(InputError, match="no segment") as caught:
+            first.pick(number)
+        assert "1 to 50" in caught.value.hint
+    assert len(encoded) == 100
+    assert first.pick(50).ids.tolist() == whole[49] and len(encoded) == 100
+
+
+def test_no_more_segments_are_encoded_than_the_budget_allows(tiny, monkeypatch):
+    monkeypatch.setattr(one_input, "MOST_TOKENS", 40)
+    text = "".join(f"the cat {n} .\nthe dog .\n\n" for n in range(500))
+    first = FirstSegments(Segments(from_bytes(text.encode(), "x"), tiny.tokens, Settings()))
+    with pytest.raises(InputError, match="first 40 tokens") as caught:
+        first.pick(400)
+    assert first.last < 10 and f"to {first.last}" in caught.value.hint
+
+
+def slow_depth(mention, mentions):
+    """How deep other mentions nest in one, by trying every order."""
+    inner = [m for m in mentions if m is not mention and mention[0] <= m[0] and m[1] <= mention[1]]
+    return min(3, max((1 + slow_depth(m, inner) for m in inner), default=0))
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4)), max_size=6))
+def test_depths_are_those_of_the_slow_way(spans):
+    mentions = [[start, start + length, i, start, 0] for i, (start, length) in enumerate(spans)]
+    assert _depths(mentions) == [slow_depth(mention, mentions) for mention in mentions]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_document_of_many_chains_on_one_word_is_drawn(nested):
+    count = 2000
+    mentions = [[0, 1 + (i % 40 if nested else 0), i, 0, 0] for i in range(count)]
+    document = {"name": "x\x00\ud800", "words": ["w"] * 41, "sentences": [0], "mentions": mentions}
+    began = time.process_time()
+    drawn = draw(document, [Guess(1, 0, 0.5, True)])
+    assert time.process_time() - began < 3
+    ElementTree.fromstring(drawn.encode())
+
+
+def test_a_sentence_without_end_is_drawn_in_passages():
+    document = {"words": ["w"] * 10_000, "sentences": [0, 9_990]}
+    runs = passages(document, most=100)
+    assert [run[0] for run in runs[1:]] == [run[1] for run in runs[:-1]] and runs[-1][1] == 10_000
+    assert max(end - first for first, end in runs) <= 400
+
+
+def slow_levels(arcs):
+    """Each arc one higher than every arc that it passes over, by comparing all with all."""
+    spans = [(min(arc.word, arc.governor), max(arc.word, arc.governor)) for arc in arcs]
+    levels = [0] * len(arcs)
+    for place in sorted(range(len(arcs)), key=lambda p: spans[p][1] - spans[p][0]):
+        if arcs[place].governor >= 0:
+            (start, end), before = spans[place], range(len(arcs))
+            under = [levels[o] for o in before if o != place and spans[o][0] < end and spans[o][1] > start]
+            levels[place] = 1 + max(under, default=0)
+    top = 1 + max(levels, default=0)
+    return [top if arc.governor < 0 else level for arc, level in zip(arcs, levels, strict=True)]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 7), st.integers(0, 7)), max_size=8))
+def test_arcs_are_as_high_as_in_the_slow_way(ends):
+    arcs = [Arc(word, governor) for governor, word in ends if governor != word]
+    assert _levels(arcs) == slow_levels(arcs)
+
+
+def test_a_long_sentence_is_drawn_in_time():
+    count = 8000
+    arcs = [Arc(i, (7 * i + 3) % count) for i in range(count)]
+    began = time.process_time()
+    assert max(_levels(arcs)) > 1
+    assert time.process_time() - began < 2
+
+
+def test_control_characters_leave_the_drawing_whole():
+    words = ["a\x00b", "\x1b[31m", "\ufffe", "\ud800", "fine"]
+    svg = ElementTree.fromstring(sentence_svg(words, [Arc(0, 1, "\x01", "\x02\x7f")], [], "\x03").encode())
+    texts = [text.text for text in svg.findall("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["a␀b", "␛[31m", "\ufffd", "\ufffd", "fine"]
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_of_a_csv_file_is_a_formula(begin):
+    text = f'{begin}cmd|"x"!A1'
+    frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0]}).assign(corpus=text)
+    read_back = pd.read_csv(io.BytesIO(to_csv(frame)))
+    assert read_back["token"].tolist() == [f"'{text}", "fine"] and read_back["corpus"][0] == f"'{text}"
+    assert read_back["weight"].tolist() == [-0.5, 1.0]
+    assert np.array_equal(frame["weight"], [-0.5, 1.0])
