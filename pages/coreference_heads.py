@@ -53,8 +53,9 @@ with left:
 with right:
     values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**The map of heads**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = head_map(values, f"of {kind} mentions", chosen=selection.head, base=selection.base)
-    page.chart(squares, "coreference-map", f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions")
+    squares = page.drawn(head_map, values, f"of {kind} mentions", base=selection.base)
+    alt = f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions"
+    page.chart(squares, "coreference-map", alt, head=selection.head)
 
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
