@@ -72,12 +72,13 @@ class Tokens:
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbours; [] where it cleans to nothing."""
-        if word not in self.pieces_of:
+        pieces = self.pieces_of.get(word)  # looked up once: another thread may clear it
+        if pieces is None:
             if len(self.pieces_of) >= WORDS_KEPT:
                 self.pieces_of.clear()
             # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
-            self.pieces_of[word] = self.encode(f" {word}" if self.spaced else word)
-        return self.pieces_of[word]
+            pieces = self.pieces_of[word] = self.encode(f" {word}" if self.spaced else word)
+        return pieces
 
 
 def _parts(text: str) -> Iterator[str]:

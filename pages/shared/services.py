@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.access import Access, from_environment
@@ -22,8 +23,6 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.one_input import OneInput, Prediction
@@ -89,6 +88,9 @@ def _read(key: str, _request: Request) -> Any:
     result = requests.find(store(), _request)
     if result is None:
         raise LookupError(key)
+    for value in (getattr(result, field.name) for field in fields(result)):
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
     return result
 
 
@@ -125,9 +127,9 @@ def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) ->
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
-def emergences() -> list[tuple[str, dict[str, Any]]]:
+def emergences() -> tuple[tuple[str, dict[str, Any]], ...]:
     """(key, provenance) of every stored emergence."""
-    return list(training_emergence.stored(store()))
+    return tuple(training_emergence.stored(store()))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
