@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 TIMEOUT = 300.0  # seconds until the next message at most
@@ -39,13 +42,28 @@ class Run:
         return "\n".join(map(str, self.elements)).replace("\\", "")
 
 
+@dataclass(slots=True)
+class Visit:
+    """What one visitor of a crowd met.
+
+    Attributes:
+        seconds: Of each page run.
+        boxes: Streamlit's error boxes.
+        errors: Of the connection.
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    boxes: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
 class Visitor:
     """One session: a page at a time, its widgets changed as a browser would."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._query = self._hash = ""
-        self._widgets: dict[str, Any] = {}  # a widget's key, or a button's label, -> its element
+        self.widgets: dict[str, Any] = {}  # a widget's key, or label, -> its element
         self._waiting = False
 
     def open(self, page: str = "", **query: str) -> Run:
@@ -59,7 +77,7 @@ class Visitor:
         """Change a widget: `set("head", string_value="2-3")`."""
         message = BackMsg()
         message.rerun_script.page_script_hash = self._hash
-        message.rerun_script.widget_states.widgets.add(id=self._widgets[key].id, **value)
+        message.rerun_script.widget_states.widgets.add(id=self.widgets[key].id, **value)
         return self._ask(message)
 
     def press(self, label: str) -> Run:
@@ -101,8 +119,8 @@ class Visitor:
         run.elements.append(element)
         widget = getattr(element, element.WhichOneof("type") or "", None)
         if widget is not None and (identity := getattr(widget, "id", "")):
-            self._widgets[getattr(widget, "label", "")] = widget
-            self._widgets[identity.split("-", 2)[-1]] = widget
+            self.widgets[getattr(widget, "label", "")] = widget
+            self.widgets[identity.split("-", 2)[-1]] = widget
 
 
 @contextmanager
@@ -112,3 +130,30 @@ def visitor(address: str) -> Iterator[Visitor]:
     uri = f"ws://{host}/_stcore/stream"
     with connect(uri, subprotocols=["streamlit"], origin=address, max_size=None, open_timeout=60) as socket:  # type: ignore[list-item,arg-type]
         yield Visitor(socket)
+
+
+def crowd(address: str, visitors: int, pages: Sequence[str], pause: float = 1.0) -> list[Visit]:
+    """Visitors at once, each with the pages in an order of its own.
+
+    Args:
+        address: Of the server.
+        visitors: How many.
+        pages: Names of pages, each opened by everyone, with a head drawn at random.
+        pause: Seconds between two pages, at most.
+    """
+    with ThreadPoolExecutor(visitors) as pool:
+        return list(pool.map(lambda seed: _visit(address, seed, pages, pause), range(visitors)))
+
+
+def _visit(address: str, seed: int, pages: Sequence[str], pause: float) -> Visit:
+    mine, visit = random.Random(seed), Visit()
+    try:
+        with visitor(address) as reader:
+            for page in mine.sample(pages, len(pages)):
+                run = reader.open(page, head=f"{mine.randint(1, 6)}-{mine.randint(1, 8)}")
+                visit.seconds.append(run.seconds)
+                visit.boxes += run.exceptions
+                time.sleep(pause * mine.random())
+    except (OSError, TimeoutError, WebSocketException) as error:
+        visit.errors.append(f"{type(error).__name__}: {error}")
+    return visit
