@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.requests import Request
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import DEMO, find
+from pages.shared import catalogue, services
 from pages.shared.catalogue import ENTRIES
 from tests import browser
 from tests.visitors import Run, Visitor, crowd, visitor
@@ -27,6 +32,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def heads_named(run: Run) -> set[str]:
     """Every head that the page calls the chosen one."""
     return set(re.findall(r"Head (\d+-\d+)", run.text))
+
+
+def test_no_two_runs_share_a_page_in_which_streamlit_writes() -> None:
+    first, second = ([page for pages in catalogue.sections().values() for page in pages] for _ in range(2))
+    assert not {*map(id, first)} & {*map(id, second)}
+    assert catalogue.page("entropy") is not catalogue.page("entropy")
+
+
+def test_what_sessions_share_of_a_result_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "store", lambda: Store(tmp_path))
+    result = services.find(Request("entropy", find(DEMO), sample("encyclopedia")))
+    with pytest.raises(ValueError, match="read-only"):
+        result.mean[0] = 0
 
 
 def test_a_class_that_opens_every_page_at_once_meets_no_error(address: str) -> None:

@@ -116,7 +116,9 @@ def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
 def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
     from bertviz_core.models.one_input import attention as run
 
-    return run(_model, _example)
+    maps = run(_model, _example)
+    maps.setflags(write=False)
+    return maps
 
 
 def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
