@@ -116,9 +116,7 @@ def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
 def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
     from bertviz_core.models.one_input import attention as run
 
-    maps = run(_model, _example)
-    maps.setflags(write=False)
-    return maps
+    return run(_model, _example)
 
 
 def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
