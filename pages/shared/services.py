@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses.emergence import Emergence
-from bertviz_core.analyses.results import renamed
+from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
@@ -21,6 +21,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.engine.workers import Worker
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from pages.shared.remembered import remembered
 
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Encoded
@@ -78,8 +79,12 @@ def find(request: Request) -> Any | None:
         result = _read(key, request)
     except LookupError:
         return None
-    corpora = {source.digest: source.name for source in (request.source, *request.others.values())}
-    return renamed(result, corpora, {"name": request.checkpoint.name, "revision": request.checkpoint.revision})
+    names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
+    return remembered(_renamed, result, names, request.checkpoint.name, request.checkpoint.revision)
+
+
+def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: str, revision: str | None) -> Result:
+    return renamed(result, dict(names), {"name": model, "revision": revision})
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
