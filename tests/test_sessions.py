@@ -104,7 +104,7 @@ def _corpora(run: Run) -> list[str]:
 
 
 def _until_analysed(reader: Visitor) -> Run:
-    for _ in range(240):
+    for _ in range(480):
         run = reader.look()
         if run.of("metric"):
             return run
