@@ -12,15 +12,14 @@ if __name__ != "__main__":  # `streamlit run` imports the server first; every vi
 else:
     st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
     page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
+    entry, reached = catalogue.entry(page.url_path), False
     try:
-        entry = catalogue.entry(page.url_path)
         sidebar.choose(entry)
+        reached = True
         page.run()
     except DownloadNeeded as needed:
         job_panel.offer_download(needed)
     except BertvizError as error:
-        if not sidebar.chosen():  # the page, which draws its own title, was not reached
+        if not reached:  # the page draws its own title
             st.title(entry.title)
         boxes.error(error)
-    finally:
-        sidebar.forget()

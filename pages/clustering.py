@@ -9,9 +9,9 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.linguistic import linguistic_heads
 from bertviz_core.engine.requests import Request
 from bertviz_core.figures.clustering import by_behaviour, by_layer, unit_of
-from bertviz_core.figures.divergence_matrix import matrix
-from bertviz_core.heads import all_heads
+from bertviz_core.figures.divergence_matrix import frame, matrix
 from pages.shared import boxes, cluster_view, page, services, sidebar, uploads
+from pages.shared.remembered import remembered
 
 selection = sidebar.current()
 page.header("clustering", selection)
@@ -39,9 +39,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
     own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
     digests = tuple(source.digest for kind in own.values() for source in kind)
     named = cluster_view.papers_heads(selection) or found(request.key(), digests, request, own)
-result = pictured(request.key(), root, stored).labelled(limits, named)
+result = remembered(cluster_view.labelled, pictured(request.key(), root, stored), limits, tuple(named.items()))
 
-closeness, unit = result.closeness, unit_of(result)
+closeness, (one, other, least) = remembered(cluster_view.summary, result)
+unit = unit_of(result)
 st.markdown(
     f"**Two heads of one layer differ by {closeness.within:.3g} {unit} on average, two heads of different layers by "
     f"{closeness.between:.3g}**: "
@@ -51,9 +52,6 @@ st.markdown(
         else "layers are no clusters."
     )
 )
-nearest = {one: result.nearest(one, 1)[0] for one in all_heads(*result.shape)}
-one = min(nearest, key=lambda each: nearest[each][1])
-other, least = nearest[one]
 told = int((result.behaviours != "other").sum())
 page.metrics(
     [
@@ -68,10 +66,11 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behaviour**")
     alt = "Heads in the plane, near where they attend alike, a marker for each behaviour"
-    page.chart(by_behaviour(result, head, base), "clustering-behaviour", alt)
+    page.chart(page.drawn(by_behaviour, result, base), "clustering-behaviour", alt, head=head)
 with right:
     st.markdown("**By layer**")
-    page.chart(by_layer(result, head, base), "clustering-layer", "The same points, darker in later layers")
+    alt = "The same points, darker in later layers"
+    page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
 if named:
     st.caption("Crosses: heads of this model that a stored analysis of dependencies or coreference found best.")
 
@@ -80,11 +79,11 @@ cluster_view.neighbours(result, selection)
 st.subheader("All pairs, in the order of a dendrogram")
 st.caption("A square under the tree is a head in its behaviour's colour: a click chooses it.")
 alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
-page.chart(matrix(result, head, base), "clustering-matrix", alt)
+page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=frame(result, head))
 
 st.subheader("All heads")
 columns = ["behaviour", "nearest", "x", "y", *QUANTITIES]
-page.table(result, columns, selection, "clustering-table", result.to_frame(base))
+page.table(result, columns, selection, "clustering-table", remembered(Clustering.to_frame, result, base))
 page.downloads(result)
 page.about(
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",

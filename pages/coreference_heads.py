@@ -5,10 +5,11 @@ import streamlit as st
 from bertviz_core.analyses.coreference_baselines import ELSE_NEAREST
 from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_result import Choice
+from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
 from bertviz_core.figures.coreference_heads import arrow, by_distance, by_gender
 from bertviz_core.figures.style import head_map, percent_decimals
 from pages.shared import boxes, coreference_documents, coreference_view, page, sidebar
+from pages.shared.remembered import remembered
 
 FORMULAS = [  # in the order of DIRECTIONS
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
@@ -33,7 +34,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         bind="query-params",
         help="`mentions`: the head words of preceding mentions. `words`: any other word, the strict form.",
     )
-    result = result.chosen(candidates)
+    result = remembered(CoreferenceHeads.chosen, result, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
 result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
@@ -45,21 +46,22 @@ coreference_view.other_claim(result, choice.direction, selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    shown = [choice, *(name for name in result.systems if name != ELSE_NEAREST)]  # in the table; here one line more
+    shown = (choice, *(name for name in result.systems if name != ELSE_NEAREST))  # in the table; here one line more
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
-    page.chart(by_distance(result, shown, selection.base), "coreference-distance", alt, clickable=False)
+    page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt, clickable=False)
     coreference_view.numbers(result, choice, selection)
 with right:
     values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**The map of heads**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = head_map(values, f"of {kind} mentions", chosen=selection.head, base=selection.base)
-    page.chart(squares, "coreference-map", f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions")
+    squares = page.drawn(head_map, values, f"of {kind} mentions", base=selection.base)
+    alt = f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions"
+    page.chart(squares, "coreference-map", alt, head=selection.head)
 
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
         alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-        page.chart(by_gender(result, shown, selection.base), "coreference-gender", alt, clickable=False)
+        page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
 coreference_documents.documents(result, choice, selection)
 st.subheader(f"All heads, percent right, {shown_direction}")

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads import fewest
-from bertviz_core.analyses.dependency_result import VIEWS
+from bertviz_core.analyses.dependency_result import VIEWS, DependencyHeads
 from bertviz_core.analyses.guesses import DIRECTIONS, EXAMPLES, best_words
 from bertviz_core.corpora.treebank import CONLLU
 from bertviz_core.figures.dependency_heads import offset_figure, paper_figure
 from bertviz_core.figures.dependency_table import latex
 from bertviz_core.figures.style import head_map
 from pages.shared import boxes, page, relation_view, sidebar
+from pages.shared.remembered import remembered
 
 selection = sidebar.current()
 page.header("dependency_heads", selection)
@@ -29,7 +30,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     else:
         offsets = 5
     merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="nmod:poss counts as nmod.")
-result = stored.chosen(view, min_count, offsets, merge)
+result = remembered(DependencyHeads.chosen, stored, view, min_count, offsets, merge)
 relation_view.say_view(result, view)
 
 relation, direction = relation_view.choose(result)
@@ -43,22 +44,22 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown(f"**The map of heads**: {boxes.plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = head_map(values, f"of {relation}", chosen=selection.head, base=selection.base, unit="accuracy")
-    page.chart(squares, "relation-map", f"Map of all heads, layer by head, coloured by accuracy on {relation}")
+    squares = page.drawn(head_map, values, f"of {relation}", base=selection.base, unit="accuracy")
+    alt = f"Map of all heads, layer by head, coloured by accuracy on {relation}"
+    page.chart(squares, "relation-map", alt, head=selection.head)
     st.markdown(f"**Fixed offsets**: {boxes.plain(relation)}")
-    page.chart(
-        offset_figure(result, relation), "offsets-figure", f"Accuracy of fixed offsets on {relation}", clickable=False
-    )
+    alt = f"Accuracy of fixed offsets on {relation}"
+    page.chart(page.drawn(offset_figure, result, relation), "offsets-figure", alt, clickable=False)
 with right:
     st.markdown("**Table 1 as a picture**")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    page.chart(paper_figure(result, selection.base), "table-figure", alt, clickable=False)
+    page.chart(page.drawn(paper_figure, result, selection.base), "table-figure", alt, clickable=False)
 
 relation_view.sentences(result, selection, relation, direction)
 
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):
-    st.code(latex(result), language="latex")
+    st.code(remembered(latex, result), language="latex")
 page.about(
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
     "Section 4.2. A head's guess for a word is the other word with the most word-level attention, [CLS] and [SEP] "

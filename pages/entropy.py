@@ -38,12 +38,13 @@ page.metrics(entries)
 left, right = st.columns([3, 2], gap="medium")
 with left:
     alt = "Entropy of attention by layer in nats, a dot for each head, for all tokens and for [CLS] alone"
-    page.chart(paper_figure(result, selection.head, selection.base), "entropy-figure", alt)
+    page.chart(page.drawn(paper_figure, result, selection.base), "entropy-figure", alt, head=selection.head)
 with right:
     unit, top = ("share", 1.0) if quantity == "max_weight" else ("nats", result.uniform)
     st.markdown(f"**The map of heads**: {'' if quantity == 'max_weight' else 'entropy, '}{NAMES[quantity]}")
-    squares = head_map(result[quantity], unit, chosen=selection.head, base=selection.base, limits=(0.0, top), unit=unit)
-    page.chart(squares, "entropy-map", f"Map of all heads, layer by head, coloured by {NAMES[quantity]}")
+    squares = page.drawn(head_map, result[quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
+    alt = f"Map of all heads, layer by head, coloured by {NAMES[quantity]}"
+    page.chart(squares, "entropy-map", alt, head=selection.head)
     head_view.numbers(result, selection, quantity)
 
 head_view.examples(result, selection, quantity)

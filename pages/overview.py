@@ -3,10 +3,10 @@
 import streamlit as st
 
 from bertviz_core.analyses.behaviours import Thresholds
-from bertviz_core.analyses.head_summary import columns, counted, linguistic, told
-from bertviz_core.figures.overview import behaviour_map
+from bertviz_core.analyses.head_summary import counted, linguistic
 from pages.shared import gallery, head_panel, holdings, links, page, sidebar, stored
 from pages.shared.marker_map import marker_map
+from pages.shared.remembered import remembered
 
 selection = sidebar.current()
 page.header("overview", selection)
@@ -33,11 +33,11 @@ with left:
         width=320,
         help="3.8 is the release's, for segments of 128 tokens; shorter inputs need less.",
     )
-    thresholds, named = Thresholds(entropy=entropy), linguistic(results)
-    labels = told(results, thresholds, named)
-    figure = behaviour_map(labels, columns(results), named, selection.head, selection.base)
+    thresholds, named = Thresholds(entropy=entropy), remembered(linguistic, results)
+    labels = remembered(head_panel.labels_of, results, thresholds)
+    drawing = page.drawn(head_panel.map_of, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
-    marker_map(figure, key="behaviour-map", alt=alt, origin=st.session_state["origin"])
+    marker_map(drawing, selection.head, key="behaviour-map", alt=alt, origin=st.session_state["origin"])
 with summary:
     groups = counted(labels)
     st.markdown(holdings.claim(groups, labels.size))

@@ -20,11 +20,11 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a picture**")
     alt = "For each probe its score with its interval, and the paper's score"
-    page.chart(paper_figure(result), "probes-figure", alt, clickable=False)
+    page.chart(page.drawn(paper_figure, result), "probes-figure", alt, clickable=False)
 with right:
     st.markdown("**By distance of the governor**")
     alt = "Accuracy of every probe by how far to the right the governor stands"
-    page.chart(distance_figure(result), "distance-figure", alt, clickable=False)
+    page.chart(page.drawn(distance_figure, result), "distance-figure", alt, clickable=False)
 
 probe_view.weights(result, selection)
 probe_view.pairs(result, selection)
@@ -32,7 +32,8 @@ probe_view.pairs(result, selection)
 st.markdown("**By relation**, percent found; punctuation is not scored")
 probe_view.relations(result)
 st.markdown("**Learning curves**: the training part; dashed, the part that says when to stop")
-page.chart(curves_figure(result), "curves-figure", "Loss of every probe while it trained", clickable=False)
+alt = "Loss of every probe while it trained"
+page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=False)
 probe_view.sentences(result)
 
 page.downloads(result)

@@ -44,23 +44,24 @@ left, right = st.columns([3, 2], gap="medium")
 with left:
     st.markdown("**Figure 3**: how much the loss would change with attention to each class of tokens")
     alt = "Mean size of the gradient by layer on a log axis, a dot for each head, for four classes of target tokens"
-    page.chart(paper_figure(result, selection.head, selection.base), "gradient-figure", alt)
+    page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
 with right:
     st.markdown(f"**The map of heads**: {NAMES[quantity]}")
     share = quantity.startswith("attention")
     limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(result[quantity].max())), "nats")
-    squares = head_map(result[quantity], unit, chosen=selection.head, base=selection.base, limits=limits, unit=unit)
-    page.chart(squares, "gradient-map", f"Map of all heads, layer by head, coloured by {NAMES[quantity]}")
+    squares = page.drawn(head_map, result[quantity], unit, base=selection.base, limits=limits, unit=unit)
+    alt = f"Map of all heads, layer by head, coloured by {NAMES[quantity]}"
+    page.chart(squares, "gradient-map", alt, head=selection.head)
 
 if "to_sep" in result.present:
     st.subheader("Is attention to [SEP] a no-op?")
     left, right = st.columns(2, gap="medium")
     with left:
         alt = "Attention to [SEP] by layer, and under it the gradient to [SEP] and to other tokens"
-        page.chart(no_op_figure(result, selection.head, selection.base), "no-op-figure", alt)
+        page.chart(page.drawn(no_op_figure, result, selection.base), "no-op-figure", alt, head=selection.head)
     with right:
         alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
-        page.chart(shares_figure(result, selection.base), "shares-figure", alt, clickable=False)
+        page.chart(page.drawn(shares_figure, result, selection.base), "shares-figure", alt, clickable=False)
 
 st.markdown(f"**Head {selection.label}**: each value with its 95% interval over segments, and its rank")
 st.dataframe(head_rows(result, selection.head), hide_index=True, alt=f"Every value of head {selection.label}, by class")

@@ -44,11 +44,12 @@ page.metrics(entries)
 left, right = st.columns([3, 2], gap="medium")
 with left:
     alt = "Average attention to special tokens, punctuation and neighbours by layer, a dot for each head"
-    page.chart(paper_figure(result, selection.head, selection.base), "surface-figure", alt)
+    page.chart(page.drawn(paper_figure, result, selection.base), "surface-figure", alt, head=selection.head)
 with right:
     st.markdown(f"**The map of heads**: attention to {NAMES[quantity]}")
-    squares = head_map(result[quantity], f"to {NAMES[quantity]}", chosen=selection.head, base=selection.base)
-    page.chart(squares, "surface-map", f"Map of all heads, layer by head, coloured by attention to {NAMES[quantity]}")
+    squares = page.drawn(head_map, result[quantity], f"to {NAMES[quantity]}", base=selection.base)
+    alt = f"Map of all heads, layer by head, coloured by attention to {NAMES[quantity]}"
+    page.chart(squares, "surface-map", alt, head=selection.head)
     head_view.numbers(result, selection, quantity)
 
 head_view.examples(result, selection, quantity)

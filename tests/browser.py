@@ -22,18 +22,18 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 
 
 @contextmanager
-def served(store: Path, script: Path = ROOT / "app.py") -> Iterator[str]:
-    """The app, or another script, on a free port, with a store of its own; gives its address."""
+def served(store: Path, script: Path | None = None, root: Path = ROOT) -> Iterator[str]:
+    """The app, or another script, on a free port, with a store of its own; gives its address. root: of the checkout."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    command = [sys.executable, "-m", "streamlit", "run", str(script or root / "app.py"), *options]
     log = (store.parent / "server.log").open("wb")
     server = subprocess.Popen(
         command,
-        cwd=ROOT,
-        env=os.environ | {"BERTVIZ_STORE": str(store), "PYTHONPATH": str(ROOT)},
+        cwd=root,
+        env=os.environ | {"BERTVIZ_STORE": str(store), "PYTHONPATH": str(root)},
         stdout=log,
         stderr=subprocess.STDOUT,
     )

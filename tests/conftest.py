@@ -29,6 +29,14 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def frame_at_every_page() -> None:
+    """AppTest runs pages inside app.py."""
+    from tests import navigation
+
+    navigation.frame_at_every_page()
+
+
 @pytest.fixture(scope="session")
 def demo():
     """The demo model, loaded once."""

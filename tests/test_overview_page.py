@@ -94,6 +94,8 @@ def test_pages_on_stored_results_import_neither_torch_nor_transformers(page: str
     code = f"""
 import sys
 from streamlit.testing.v1 import AppTest
+from tests.navigation import frame_at_every_page
+frame_at_every_page()
 app = AppTest.from_file("app.py", default_timeout=60).run()
 app.switch_page("pages/{page}.py")
 app.session_state["head-panel"] = True

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared import serving
 
@@ -35,6 +36,12 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
 def test_a_browser_opens_at_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     assert start(monkeypatch) == ["http://localhost:8501"]
     assert start(monkeypatch, **{"server.address": "0.0.0.0"}) == ["http://localhost:8501"]
+
+
+def test_a_page_is_never_run_without_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    start(monkeypatch, **{"server.headless": True})
+    assert PagesManager.uses_pages_directory is False
 
 
 def test_no_browser_opens_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from bertviz_core.corpora.source import Source, from_path
@@ -17,6 +18,7 @@ SAMPLES: dict[str, dict[str, str]] = {
 }
 
 
+@cache  # hashed once: a page asks for each sample many times
 def sample(name: str) -> Source:
     """The sample called `name`; raises KeyError for another name."""
     files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}

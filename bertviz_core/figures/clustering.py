@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviours import BEHAVIOURS as ORDER
 from bertviz_core.analyses.clustering import Clustering
-from bertviz_core.figures.style import BEHAVIOURS, COLORBAR, RING
+from bertviz_core.figures.style import BEHAVIOURS, COLORBAR
 from bertviz_core.heads import Head, all_heads
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
@@ -21,12 +21,12 @@ LAYER = "layer"
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 
 
-def paper_figure(result: Clustering, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     """Figure 6: by behaviour, and beside it by layer."""
     titles = ("By behaviour", "By layer")
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
     for column, traces in enumerate((_behaviour_traces(result, base), _layer_traces(result, base)), start=1):
-        for trace in [*traces, *_ring(result, chosen)]:
+        for trace in traces:
             figure.add_trace(trace, row=1, col=column)
     upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
     figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
@@ -35,14 +35,14 @@ def paper_figure(result: Clustering, chosen: Head | None = None, base: int = 1) 
     return _plane_axes(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
 
 
-def by_behaviour(result: Clustering, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def by_behaviour(result: Clustering, base: int = 1) -> go.Figure:
     """One point for each head, its marker the behaviour; the legend hides and shows behaviours."""
-    return _plane(result, [*_behaviour_traces(result, base), *_ring(result, chosen)])
+    return _plane(result, _behaviour_traces(result, base))
 
 
-def by_layer(result: Clustering, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def by_layer(result: Clustering, base: int = 1) -> go.Figure:
     """The same points, darker in later layers."""
-    return _plane(result, [*_layer_traces(result, base), *_ring(result, chosen)])
+    return _plane(result, _layer_traces(result, base))
 
 
 def _behaviour_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
@@ -109,13 +109,6 @@ def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
     return ["top right" if x < middle else "top left" for x in points[:, 0]]
 
 
-def _ring(result: Clustering, chosen: Head | None) -> Iterator[go.Scatter]:
-    if chosen is not None:
-        x, y = result.embedding[chosen.layer * result.shape[1] + chosen.head]
-        marker = {"symbol": "circle-open", "size": SIZE + 9, "color": RING, "line": {"width": 2}}
-        yield go.Scatter(x=[x], y=[y], mode="markers", marker=marker, hoverinfo="skip", showlegend=False)
-
-
 def hover_data(result: Clustering, base: int) -> np.ndarray:
     """(head, 2): the label counted from 1, for clicks, and what hovering says."""
     rows = []
@@ -135,8 +128,8 @@ def _said(result: Clustering, head: Head, behaviour: str) -> str:
     return f"{result[behaviour][head.layer, head.head]:.2f} to {name}"
 
 
-def _plane(result: Clustering, traces: list[go.Scatter]) -> go.Figure:
-    return _plane_axes(go.Figure(traces), result).update_layout(height=520)
+def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
+    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=520)
 
 
 def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:

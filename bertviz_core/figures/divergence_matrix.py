@@ -17,7 +17,7 @@ from bertviz_core.heads import Head, all_heads
 TICKED = 64  # heads whose labels still fit beside the matrix
 
 
-def matrix(result: Clustering, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def matrix(result: Clustering, base: int = 1) -> go.Figure:
     """From top to bottom: the dendrogram, a square for each head in its behaviour's colour, the divergences.
 
     Clicks on a heatmap reach no one: the squares are what to click on.
@@ -27,8 +27,6 @@ def matrix(result: Clustering, chosen: Head | None = None, base: int = 1) -> go.
     figure.add_trace(_leaves(result, base), row=2, col=1)
     figure.add_trace(_cells(result, base), row=3, col=1)
     _axes(figure, result, base)
-    if chosen is not None:
-        _frame(figure, int(np.flatnonzero(result.order == chosen.layer * result.shape[1] + chosen.head)[0]))
     return figure
 
 
@@ -98,8 +96,11 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
     )
 
 
-def _frame(figure: go.Figure, place: int) -> None:
-    """Round the chosen head's row and column."""
-    line = {"color": RING, "width": 1.5}
-    figure.add_hrect(y0=place - 0.5, y1=place + 0.5, line=line, row=3, col=1)
-    figure.add_vrect(x0=place - 0.5, x1=place + 0.5, line=line, row=3, col=1)
+def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
+    """Shapes round a head's row and column of the matrix."""
+    place = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
+    line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
+    return [
+        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": place - 0.5, "y1": place + 0.5},
+        line | {"xref": "x3", "x0": place - 0.5, "x1": place + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
+    ]

@@ -7,18 +7,17 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.entropy import Entropy
 from bertviz_core.figures.style import Series, by_layer, layer_axes
-from bertviz_core.heads import Head
 
 TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
 
 
-def paper_figure(result: Entropy, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
     keys = [key for key in TITLES if key in result.present]
     titles = [TITLES[key] for key in keys]
     figure = make_subplots(len(keys), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
     for row, key in enumerate(keys, start=1):
-        by_layer(figure, [Series(key, result[key])], row, chosen=chosen, base=base)
+        by_layer(figure, [Series(key, result[key])], row, base=base)
         figure.add_hline(
             y=result.uniform,
             line={"dash": "dash", "color": "#8c8c8c", "width": 1},

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.head_summary import Column, Relation, counted, ranks
-from bertviz_core.figures.style import BEHAVIOURS, NAMES, RING, map_axes, number
+from bertviz_core.figures.style import BEHAVIOURS, NAMES, map_axes, number
 from bertviz_core.heads import Head
 
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps a black marker in sight on a dark page
@@ -35,7 +35,6 @@ def behaviour_map(
     labels: np.ndarray,
     columns: list[Column],
     named: Mapping[str, str],
-    chosen: Head | None = None,
     base: int = 1,
 ) -> go.Figure:
     """Layers from left to right, heads from top to bottom, the behaviour's marker; a click on the legend hides and
@@ -43,10 +42,6 @@ def behaviour_map(
     layers, heads = labels.shape
     size = max(8, min(22, 320 // max(layers, heads)))
     figure = go.Figure(list(_traces(labels, columns, named, size, base)))
-    if chosen is not None:
-        ring = {"symbol": "square-open", "size": size + 14, "color": RING, "line": {"width": 2}}
-        at = {"x": [chosen.layer + 1], "y": [chosen.head + 1]}
-        figure.add_scatter(**at, mode="markers", marker=ring, hoverinfo="skip", showlegend=False)
     map_axes(figure, layers, heads, base)
     legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(
@@ -108,8 +103,8 @@ def _traces(
         heads = [Head(int(i), int(j)) for i, j in zip(layer, head, strict=True)]
         marker = {"color": colour, "symbol": symbol, "size": size - 6 if behaviour == "other" else size}
         yield go.Scatter(
-            x=layer + 1,
-            y=head + 1,
+            x=(layer + 1).tolist(),
+            y=(head + 1).tolist(),
             mode="markers+text" if letter else "markers",
             text=[letter] * count,
             textfont={"color": "#ffffff", "size": 10},

@@ -26,25 +26,25 @@ NAMES = {
 WRITTEN = 0.1  # coloured bars from this share on carry it as text
 
 
-def paper_figure(result: SepGradients, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
     figure = make_subplots(1, 1)
     keys = [f"to_{name}" for name in CLASSES if f"to_{name}" in result.present]
-    by_layer(figure, [Series(key, result[key]) for key in keys], 1, chosen=chosen, base=base)
+    by_layer(figure, [Series(key, result[key]) for key in keys], 1, base=base)
     _log_axis(figure, 1, [result[key] for key in keys])
     layer_axes(figure, len(result.mean[0]), 1, base)
     stack_legends(figure, 1, GAP)
     return figure.update_layout(height=420)
 
 
-def no_op_figure(result: SepGradients, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Attention to [SEP] over its gradient, layer by layer: a no-op is high above and low below. The gradient to other
     tokens stands beside it, for all gradients may fall or rise from layer to layer."""
     titles = ["How much attention goes to [SEP]", "How much that attention matters to the loss"]
     figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
-    by_layer(figure, [Series("to_sep", result["attention_to_sep"])], 1, chosen=chosen, base=base)
+    by_layer(figure, [Series("to_sep", result["attention_to_sep"])], 1, base=base)
     keys = [key for key in ("to_sep", "to_other") if key in result.present]
-    by_layer(figure, [Series(key, result[key]) for key in keys], 2, chosen=chosen, base=base)
+    by_layer(figure, [Series(key, result[key]) for key in keys], 2, base=base)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
     _log_axis(figure, 2, [result[key] for key in keys])
     layer_axes(figure, len(result.mean[0]), 2, base)

@@ -52,7 +52,8 @@ BEHAVIOURS = {
 }
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
-RING = "#e03131"
+RING = "#e03131"  # round the chosen head
+RING_WIDTH = 3  # pixels, of the outline of a square
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 
 
@@ -84,7 +85,7 @@ def percent_decimals(n: int) -> int:
     return 1 if n >= 1000 else 0
 
 
-def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: Head | None, base: int = 1) -> None:
+def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
     for place, one in enumerate(series):
         colour, symbol = COLOURS[one.key]
@@ -113,17 +114,6 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, *, chosen: H
             row=row,
             col=1,
         )
-        if chosen is not None:
-            figure.add_scatter(
-                x=[chosen.layer + 1 + shift],
-                y=[one.values[chosen.layer, chosen.head]],
-                mode="markers",
-                marker={"symbol": "circle-open", "size": 15, "color": RING, "line": {"width": 2}},
-                hoverinfo="skip",
-                showlegend=False,
-                row=row,
-                col=1,
-            )
 
 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
@@ -157,7 +147,7 @@ def head_map(
     dots = _dots(values, 0.0, name, base)
     layers, heads = values.shape
     y = np.tile(np.arange(1, heads + 1), layers)
-    ring = [0 if chosen is None or key != chosen.label() else 3 for key in dots["customdata"][:, 0]]
+    ring = [0 if chosen is None or key != chosen.label() else RING_WIDTH for key in dots["customdata"][:, 0]]
     figure = go.Figure(
         go.Scatter(
             x=dots["x"],
@@ -215,15 +205,6 @@ def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
         place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
         figure.update_layout({f"legend{row + 1 if row else ''}": place})
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
-
-
-def signed(figure: go.Figure, origin: str) -> go.Figure:
-    """Say at the foot of a figure what it was made from: the picture that someone saves takes it along."""
-    place = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
-    font = {"size": 9, "color": "#8c8c8c", "weight": "normal"}
-    figure.update_layout(title={"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **place})
-    room, height = 20, figure.layout.height or 450
-    return figure.update_layout(height=height + room, margin={"b": (figure.layout.margin.b or 45) + room})
 
 
 def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None:

@@ -7,7 +7,6 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.surface_patterns import SurfacePatterns
 from bertviz_core.figures.style import Series, by_layer, layer_axes, stack_legends
-from bertviz_core.heads import Head
 
 GAP = 0.13  # between panels, as a share of the figure
 PANELS = (
@@ -17,14 +16,14 @@ PANELS = (
 )
 
 
-def paper_figure(result: SurfacePatterns, chosen: Head | None = None, base: int = 1) -> go.Figure:
+def paper_figure(result: SurfacePatterns, base: int = 1) -> go.Figure:
     """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out."""
     panels = [(title, [key for key in keys if key in result.present]) for title, keys in PANELS]
     panels = [(title, keys) for title, keys in panels if keys]
     titles = [title for title, _ in panels]
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
-        by_layer(figure, [Series(key, result[key]) for key in keys], row, chosen=chosen, base=base)
+        by_layer(figure, [Series(key, result[key]) for key in keys], row, base=base)
     stack_legends(figure, len(panels), GAP)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
     layer_axes(figure, result["current"].shape[0], len(panels), base)

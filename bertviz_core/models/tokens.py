@@ -85,14 +85,14 @@ class Tokens:
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbours; [] where it cleans to nothing."""
-        if word in self.pieces_of:
-            return self.pieces_of[word]
-        # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
-        pieces = self.encode(f" {word}" if self.spaced else word)
-        if len(self.pieces_of) >= WORDS_KEPT:
-            self.pieces_of.clear()
-        if len(word) <= LONGEST_KEPT:
-            self.pieces_of[word] = pieces
+        pieces = self.pieces_of.get(word)  # looked up once: another thread may clear it
+        if pieces is None:
+            # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
+            pieces = self.encode(f" {word}" if self.spaced else word)
+            if len(self.pieces_of) >= WORDS_KEPT:
+                self.pieces_of.clear()
+            if len(word) <= LONGEST_KEPT:
+                self.pieces_of[word] = pieces
         return pieces
 
 

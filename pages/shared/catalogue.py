@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import streamlit as st
 
@@ -43,9 +42,8 @@ ENTRIES = (*EXPLORE, *PAPER)
 DEFAULT = EXPLORE[0]
 
 
-@cache
 def sections() -> dict[str, list[st.Page]]:
-    """The sections of the menu, with their pages."""
+    """The sections of the menu, with their pages: made anew for each run, whose Streamlit writes in them."""
     return {name: [_page(entry) for entry in entries] for name, entries in (("Explore", EXPLORE), ("The paper", PAPER))}
 
 
@@ -56,8 +54,7 @@ def entry(name: str) -> Entry:
 
 def page(name: str) -> st.Page | None:
     """The page of that name, where there is one."""
-    pages = [page for section in sections().values() for page in section]
-    return next((p for e, p in zip(ENTRIES, pages, strict=True) if e.name == name), None)
+    return next((_page(entry) for entry in ENTRIES if entry.name == name), None)
 
 
 def _page(entry: Entry) -> st.Page:

@@ -8,10 +8,22 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviours import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering import Clustering
+from bertviz_core.analyses.clustering import Closeness, Clustering
 from bertviz_core.figures.clustering import unit_of
 from bertviz_core.figures.style import BEHAVIOURS
+from bertviz_core.heads import Head, all_heads
 from pages.shared.selection import Selection, head_options
+
+
+def labelled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, str], ...]) -> Clustering:
+    """`Clustering.labelled`, of values that can be compared."""
+    return result.labelled(thresholds, dict(named))
+
+
+def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:
+    """How close heads of one layer are; and the two heads most alike, with their divergence."""
+    pairs = ((head, *result.nearest(head, 1)[0]) for head in all_heads(*result.shape))
+    return result.closeness, min(pairs, key=lambda pair: pair[2])
 
 
 def thresholds() -> Thresholds:

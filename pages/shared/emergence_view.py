@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.analyses.dependency_result import UAS
@@ -99,7 +100,7 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
         _map(result, told, place, head, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
-        page.chart(course_figure(result, told.labels, place), "course-figure", alt, clickable=False)
+        page.chart(page.drawn(course_figure, result, told.labels, place), "course-figure", alt, clickable=False)
 
 
 def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
@@ -118,11 +119,15 @@ def _map(result: Emergence, told: Told, place: int, head: Head | None, selection
     if shown in known:
         column = known[shown]
         limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
-        figure = head_map(column.values, shown, chosen=head, base=selection.base, limits=limits)
+        figure = page.drawn(head_map, column.values, shown, base=selection.base, limits=limits)
     else:
-        named = result.linguistic(place)
-        figure = behaviour_map(told.labels[place], columns(result, place), named, head, selection.base)
-    page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}")
+        figure = page.drawn(behaviours_at, result, told.labels[place], place, selection.base)
+    page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", head=head)
+
+
+def behaviours_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> go.Figure:
+    """The map of all heads by what they do at one step."""
+    return behaviour_map(labels, columns(result, place), result.linguistic(place), base)
 
 
 def _place(result: Emergence) -> int:
@@ -175,7 +180,7 @@ def relations(result: Emergence, selection: Selection) -> None:
         label_visibility="collapsed",
     )
     if chosen:
-        figure = relations_figure(result, chosen, selection.base)
+        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(figure, "emergence-relations-figure", alt, clickable=False)
 
@@ -191,7 +196,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
         return
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
-    page.chart(head_figure(result, selection.head), "emergence-head", alt, clickable=False)
+    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt, clickable=False)
 
 
 def has(result: Emergence, head: Head) -> bool:

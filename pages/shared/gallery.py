@@ -6,13 +6,15 @@ import re
 
 import streamlit as st
 
-from bertviz_core.analyses.clearest import Example, Segment, clearest, finders
+from bertviz_core.analyses.clearest import Example, Finder, Segment, clearest, finders
+from bertviz_core.analyses.dependency_result import DependencyHeads
 from bertviz_core.analyses.head_summary import Results, shown_relations
 from bertviz_core.figures.dependency_heads import example_svg, examples
 from bertviz_core.figures.style import BEHAVIOURS, NAMES, number
 from pages.shared import links
 from pages.shared.boxes import plain
 from pages.shared.drawings import drawings
+from pages.shared.remembered import remembered
 from pages.shared.selection import Selection
 
 LONGEST = 34  # tokens shown of a segment
@@ -25,7 +27,7 @@ BESIDE = 3  # examples in a row
 
 def behaviours(results: Results, selection: Selection) -> None:
     """A card for each behaviour: the head, its number, its segments, and links to look closer."""
-    found = clearest(results)
+    found = remembered(clearest, results)
     for start in range(0, len(found), BESIDE):
         for column, example in zip(st.columns(BESIDE, gap="medium"), found[start : start + BESIDE], strict=False):
             with column.container(border=True, height="stretch"):
@@ -36,8 +38,8 @@ def relations(results: Results, selection: Selection) -> None:
     """For the clearest relations, the sentences in which their best head is right and surest."""
     if "dependency_heads" not in results:
         return
-    shown = shown_relations(results["dependency_heads"])
-    for found in finders(shown):
+    shown = remembered(shown_relations, results["dependency_heads"])
+    for found in remembered(finders, shown):
         label = found.head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
@@ -47,14 +49,18 @@ def relations(results: Results, selection: Selection) -> None:
             links.to(
                 "dependency_heads", "All its sentences", found.head, ":material/account_tree:", relation=found.relation
             )
-        told = examples(shown, found.head, found.direction, found.relation)
-        right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)
-        seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
-        drawn = [
-            (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
-            for one in (seen_whole or right)[:SENTENCES]
-        ]
-        drawings(drawn, f"gallery-{found.relation}")
+        drawings(remembered(_drawn, shown, found), f"gallery-{found.relation}")
+
+
+def _drawn(shown: DependencyHeads, found: Finder) -> list[tuple[str, str]]:
+    """(where, SVG) of the sentences that are shown of a relation."""
+    told = examples(shown, found.head, found.direction, found.relation)
+    right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)
+    seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
+    return [
+        (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
+        for one in (seen_whole or right)[:SENTENCES]
+    ]
 
 
 def _card(example: Example, selection: Selection) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.analyses.behaviours import LINGUISTIC, Thresholds
-from bertviz_core.analyses.head_summary import columns, linguistic, nearest, relations, told
-from bertviz_core.figures.overview import head_rows, relation_rows
+from bertviz_core.analyses.head_summary import Results, columns, linguistic, nearest, relations, told
+from bertviz_core.figures.overview import behaviour_map, head_rows, relation_rows
 from bertviz_core.figures.style import BEHAVIOURS
 from pages.shared import catalogue, links, stored
 from pages.shared.boxes import plain
+from pages.shared.remembered import remembered
 from pages.shared.selection import Selection
 
 WIDTHS = {"quantity": 210, "value": 70, "rank": 80, "baseline": 160}  # so that they fit where the card is narrow
@@ -30,13 +33,15 @@ def folded(page: str, selection: Selection) -> None:
 
 def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     """The numbers as a table, what the head finds and resembles, and links that keep it."""
-    rows = head_rows(columns(results), selection.head, {entry.name: entry.title for entry in catalogue.ENTRIES})
+    rows = head_rows(
+        remembered(columns, results), selection.head, {entry.name: entry.title for entry in catalogue.ENTRIES}
+    )
     if not any(row["baseline"] for row in rows):
         rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
-    if best := relations(results, selection.head):
+    if best := remembered(relations, results, selection.head):
         st.markdown("**The relations it finds best**, beside the best fixed offset")
         rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
@@ -51,10 +56,21 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
                 links.to(entry.name, entry.title, icon=entry.icon)
 
 
+def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
+    """(layer, head) names of behaviours; None where neither surface patterns nor entropy is stored."""
+    return told(results, thresholds, remembered(linguistic, results))
+
+
+def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:
+    """The map of all heads by what they do."""
+    labels, named = labels_of(results, thresholds), remembered(linguistic, results)
+    return behaviour_map(labels, remembered(columns, results), named, base)
+
+
 def behaviour(results: dict[str, Any], selection: Selection, thresholds: Thresholds) -> str:
     """What the chosen head does, in words."""
-    named = linguistic(results)
-    labels = told(results, thresholds, named)
+    named = remembered(linguistic, results)
+    labels = remembered(labels_of, results, thresholds)
     if labels is None:
         return "no behaviour known yet"
     label = str(labels[selection.head.layer, selection.head.head])

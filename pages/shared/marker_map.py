@@ -7,21 +7,24 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
+
+from bertviz_core.figures.drawing import Drawing
+from bertviz_core.heads import Head
 
 HERE = Path(__file__).parent
 
 
-def marker_map(figure: go.Figure, *, key: str, alt: str, origin: str) -> None:
-    """Draw a plotly figure of scatter traces whose `customdata` is (head, hover text); a click chooses the head.
+def marker_map(drawing: Drawing, chosen: Head, *, key: str, alt: str, origin: str) -> None:
+    """Draw scatter traces whose `customdata` is (head, hover text), the chosen head ringed; a click chooses a head.
 
     A legend entry hides and shows its trace. origin: what the figure was made from; the picture that is saved has it.
     """
+    spec = drawing.spec(chosen)
     data = {
-        "traces": [_trace(trace) for trace in figure.data],
-        "x": _axis(figure.layout.xaxis),
-        "y": _axis(figure.layout.yaxis),
+        "traces": [_trace(trace) for trace in spec["data"]],
+        "x": _axis(spec["layout"]["xaxis"]),
+        "y": _axis(spec["layout"]["yaxis"]),
         "alt": alt,
         "origin": origin,
         "name": key,
@@ -29,25 +32,25 @@ def marker_map(figure: go.Figure, *, key: str, alt: str, origin: str) -> None:
     _component()(data=data, key=key, on_head_change=lambda: _clicked(key))
 
 
-def _trace(trace: go.Scatter) -> dict[str, Any]:
-    marker = trace.marker
-    points = [] if trace.customdata is None else trace.customdata
+def _trace(trace: dict[str, Any]) -> dict[str, Any]:
+    marker, points = trace["marker"], trace.get("customdata", ())
+    line = marker.get("line", {})
     return {
-        "x": [int(x) for x in trace.x],
-        "y": [int(y) for y in trace.y],
-        "letters": list(trace.text or []),
-        "name": trace.name if trace.showlegend is not False else "",
-        "heads": [str(head) for head, _ in points],
-        "hover": [str(hover) for _, hover in points],
-        "colour": marker.color,
-        "symbol": marker.symbol,
-        "size": marker.size,
-        "line": {"width": marker.line.width or 0, "colour": marker.line.color or marker.color},
+        "x": trace["x"],
+        "y": trace["y"],
+        "letters": trace.get("text", []),
+        "name": trace["name"] if trace.get("showlegend", True) else "",
+        "heads": [head for head, _ in points],
+        "hover": [hover for _, hover in points],
+        "colour": marker["color"],
+        "symbol": marker["symbol"],
+        "size": marker["size"],
+        "line": {"width": line.get("width", 0), "colour": line.get("color", marker["color"])},
     }
 
 
-def _axis(axis: Any) -> dict[str, Any]:
-    return {"title": axis.title.text, "ticks": list(axis.ticktext)}
+def _axis(axis: dict[str, Any]) -> dict[str, Any]:
+    return {"title": axis["title"]["text"], "ticks": axis["ticktext"]}
 
 
 def _clicked(key: str) -> None:

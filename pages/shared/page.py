@@ -9,12 +9,15 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from plotly.basedatatypes import BaseFigure
 
 from bertviz_core import exports
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.requests import Request
-from bertviz_core.figures import style
+from bertviz_core.figures.drawing import Drawing
+from bertviz_core.heads import Head
 from pages.shared import asked, boxes, catalogue, head_panel, job_panel, services
+from pages.shared.remembered import remembered
 from pages.shared.selection import Selection, seconds_to_analyse
 
 # Forward passes that an analysis costs: a backward one is worth two; the probes run random networks too, and train.
@@ -85,12 +88,35 @@ def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
         column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True)
 
 
-def chart(figure: go.Figure, key: str, alt: str, *, clickable: bool = True) -> None:
-    """A figure whose clicks choose a head; the camera above it saves SVG."""
+class Checked(BaseFigure):
+    """A figure that was checked when its drawing was made: Streamlit would have plotly check a plain dict again."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._spec
+
+
+def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Drawing:
+    """The drawing of build(*arguments, **options), made once for all sessions; see `remembered` for the arguments."""
+    return remembered(_drawing, build, arguments, tuple(options.items()))
+
+
+def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> Drawing:
+    return Drawing.of(build(*arguments, **dict(options)))
+
+
+def chart(
+    figure: go.Figure | Drawing, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
+    shapes: Sequence[dict[str, Any]] = (),
+) -> None:  # fmt: skip
+    """A figure whose clicks choose a head; the camera above it saves SVG. head: the one to ring."""
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
-    style.signed(figure, st.session_state.get("origin", ""))
-    st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
+    drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
+    spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
+    st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
 
 
 def _clicked(key: str) -> None:

@@ -119,8 +119,9 @@ def weights(result: Probes, selection: Selection) -> None:
     for column, values, name in zip(st.columns(2, gap="medium"), result.attention, DIRECTIONS, strict=True):
         with column:
             st.markdown(f"**{name}**: blue speaks for an arc, orange against it")
-            figure = weight_map(values, f"weight, {name}", chosen=selection.head, base=selection.base)
-            page.chart(figure, f"weights {name}", f"Map of all heads coloured by the weight of attention {name}")
+            figure = page.drawn(weight_map, values, f"weight, {name}", base=selection.base)
+            alt = f"Map of all heads coloured by the weight of attention {name}"
+            page.chart(figure, f"weights {name}", alt, head=selection.head)
 
 
 @st.fragment
@@ -141,8 +142,9 @@ def pairs(result: Probes, selection: Selection) -> None:
         return
     for column, found, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
-            figure = weight_map(found, f"weight, {name}", chosen=selection.head, base=selection.base)
-            page.chart(figure, f"pair {name}", f"Map of all heads coloured by the weight for this pair, {name}")
+            figure = page.drawn(weight_map, found, f"weight, {name}", base=selection.base)
+            alt = f"Map of all heads coloured by the weight for this pair, {name}"
+            page.chart(figure, f"pair {name}", alt, head=selection.head)
 
 
 def relations(result: Probes) -> None:

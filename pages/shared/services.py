@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses.emergence import Emergence
-from bertviz_core.analyses.results import renamed
+from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine import emergence as training_emergence
 from bertviz_core.engine import requests
@@ -20,10 +21,9 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.engine.workers import Worker
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from pages.shared.remembered import remembered
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.one_input import OneInput, Prediction
@@ -79,8 +79,12 @@ def find(request: Request) -> Any | None:
         result = _read(key, request)
     except LookupError:
         return None
-    corpora = {source.digest: source.name for source in (request.source, *request.others.values())}
-    return renamed(result, corpora, {"name": request.checkpoint.name, "revision": request.checkpoint.revision})
+    names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
+    return remembered(_renamed, result, names, request.checkpoint.name, request.checkpoint.revision)
+
+
+def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: str, revision: str | None) -> Result:
+    return renamed(result, dict(names), {"name": model, "revision": revision})
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -89,6 +93,9 @@ def _read(key: str, _request: Request) -> Any:
     result = requests.find(store(), _request)
     if result is None:
         raise LookupError(key)
+    for value in (getattr(result, field.name) for field in fields(result)):
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
     return result
 
 
@@ -125,9 +132,9 @@ def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) ->
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
-def emergences() -> list[tuple[str, dict[str, Any]]]:
+def emergences() -> tuple[tuple[str, dict[str, Any]], ...]:
     """(key, provenance) of every stored emergence."""
-    return list(training_emergence.stored(store()))
+    return tuple(training_emergence.stored(store()))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from streamlit import cli_util
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server import server_util
 
 from bertviz_core.access import from_environment
@@ -29,8 +30,13 @@ FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARE
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Open a browser, and import what the first page needs while the browser loads Streamlit's own code."""
+    """Open a browser, and import what the first page needs while the browser loads Streamlit's own code.
+
+    The frame is to run at every address: a fresh server would run a file of the folder `pages` without it, Streamlit's
+    older way, until the first visit to its start.
+    """
     from_environment()  # a server whose limits cannot be read does not start
+    PagesManager.uses_pages_directory = False
     threading.Thread(target=_get_ready, name="get ready", daemon=True).start()
     yield
 

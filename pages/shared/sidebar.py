@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
-import threading
-from pathlib import Path
-
 import streamlit as st
 
 from bertviz_core.heads import Head
@@ -22,11 +18,10 @@ HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
     (False, True): "Choose from the list, or type a hub name.",
     (False, False): "Choose from the list.",
 }
-_run = threading.local()  # a script run is one thread; the selection lives no longer
 
 
 def choose(entry: Entry) -> None:
-    """Draw the sidebar and keep the choice for the page; raises BertvizError for a model or corpus not there."""
+    """Draw the sidebar and hand the choice to the page; raises BertvizError for a model or corpus not there."""
     links.drop_bad_numbers("max_length", "limit", "seed", "segment")
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
@@ -39,30 +34,13 @@ def choose(entry: Entry) -> None:
         settings = _settings(checkpoint)
         head, base = _head(checkpoint)
         st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
-    _run.selection = Selection(checkpoint, source, settings, head, base)
+    st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
 
 
 def current() -> Selection:
-    """What `choose` kept for this run.
-
-    A fresh server that is opened at a page's own address runs that page without app.py (Streamlit's older way with a
-    folder called pages); the frame then runs first, with the page inside it.
-    """
-    if not chosen():
-        runpy.run_path(str(Path(__file__).parents[2] / "app.py"), run_name="__main__")
-        st.stop()
-    selection: Selection = _run.selection
+    """What `choose` has handed over: a page is a script, and takes no arguments."""
+    selection: Selection = st.session_state["selection"]
     return selection
-
-
-def chosen() -> bool:
-    """Whether `choose` came to its end in this run."""
-    return getattr(_run, "selection", None) is not None
-
-
-def forget() -> None:
-    """The run is over: a page that runs alone next must see that no frame stands around it."""
-    _run.selection = None
 
 
 def _menu() -> None:

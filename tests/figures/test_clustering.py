@@ -12,7 +12,7 @@ from bertviz_core.analyses.clustering import Clustering
 from bertviz_core.analyses.embedding import dendrogram, embed
 from bertviz_core.figures import paper_figure
 from bertviz_core.figures.clustering import by_behaviour, by_layer
-from bertviz_core.figures.divergence_matrix import matrix
+from bertviz_core.figures.divergence_matrix import frame, matrix
 from bertviz_core.figures.style import BEHAVIOURS
 from bertviz_core.heads import Head
 
@@ -49,12 +49,9 @@ def clickable(figure) -> dict[str, tuple[float, float, str]]:
 
 @pytest.mark.parametrize("figure", [by_behaviour, by_layer])
 def test_every_head_stands_where_the_result_says(figure, result: Clustering) -> None:
-    drawn = figure(result, Head(0, 1))
-    heads = clickable(drawn)
+    heads = clickable(figure(result))
     assert sorted(heads) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
     assert heads["2-1"][:2] == pytest.approx(tuple(result.embedding[3]))
-    ring = next(t for t in drawn.data if t.marker.symbol == "circle-open")
-    assert (ring.x[0], ring.y[0]) == tuple(result.embedding[1])
 
 
 def test_each_behaviour_has_its_colour_its_marker_and_its_words(result: Clustering) -> None:
@@ -102,7 +99,7 @@ def test_the_papers_figure_shows_both(result: Clustering) -> None:
 
 
 def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
-    drawn = matrix(result, Head(1, 0))
+    drawn = matrix(result)
     cells = next(t for t in drawn.data if t.type == "heatmap")
     order = result.order
     for row in range(6):
@@ -113,7 +110,9 @@ def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
     assert [label for label, _ in sorted(leaves.items(), key=lambda leaf: leaf[1][0])] == [
         Head(*divmod(int(i), 3)).label() for i in order
     ]
-    assert {shape.y0 + 0.5 for shape in drawn.layout.shapes if shape.y0 != 0} & {leaves["2-1"][0]}
+    across, down = frame(result, Head(1, 0))
+    assert (across["y0"], across["y1"]) == (leaves["2-1"][0] - 0.5, leaves["2-1"][0] + 0.5)
+    assert (down["x0"], down["x1"]) == (across["y0"], across["y1"])
 
 
 def test_brackets_end_above_their_leaves(result: Clustering) -> None:

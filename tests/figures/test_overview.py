@@ -19,10 +19,9 @@ COLUMNS = [
 
 
 def test_every_head_stands_at_its_layer_and_number_under_its_behaviour():
-    figure = behaviour_map(LABELS, COLUMNS, {"2-2": "dobj"}, Head(1, 0))
-    *traces, ring = figure.data
+    figure = behaviour_map(LABELS, COLUMNS, {"2-2": "dobj"})
     seen = {}
-    for trace in traces:
+    for trace in figure.data:
         for x, y, (key, said) in zip(trace.x, trace.y, trace.customdata, strict=True):
             assert key == f"{x}-{y}"
             seen[x - 1, y - 1] = (trace.name, trace.marker.symbol, said)
@@ -34,7 +33,6 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behaviour():
     assert seen[1, 1][2].startswith("2-2: dobj")
     assert seen[1, 0][2] == "2-1: broad attention; 4.200 entropy, nats, rank 1 of 6"
     assert seen[0, 2][2] == "1-3: [SEP]; 0.03 attention to [SEP], rank 3 of 6"
-    assert (ring.x, ring.y) == ((2,), (1,))
     assert figure.layout.showlegend
 
 

@@ -43,7 +43,7 @@ def test_figure_3_has_a_dot_for_each_head_and_a_line_through_the_means(result: S
 
 
 def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> None:
-    figure = no_op_figure(result, Head(1, 0), base=0)
+    figure = no_op_figure(result, base=0)
     dots = traces(figure, "markers")
     np.testing.assert_array_equal(dots["1-to_sep"].y, result["attention_to_sep"].reshape(-1))
     np.testing.assert_array_equal(dots["2-to_sep"].y, result["to_sep"].reshape(-1))

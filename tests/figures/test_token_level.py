@@ -26,7 +26,7 @@ def stored(tmp_path):
 
 def test_figure_2_draws_every_head_of_every_quantity(stored):
     result: SurfacePatterns = stored["surface_patterns"]
-    figure = surface_patterns.paper_figure(result, Head(1, 2))
+    figure = surface_patterns.paper_figure(result)
     dots = {trace.name: trace for trace in figure.data if trace.mode == "markers" and trace.name}
     np.testing.assert_allclose(dots["[CLS]"].y, result["to_cls"].reshape(-1))
     np.testing.assert_allclose(dots["the next token"].y, result["next"].reshape(-1))

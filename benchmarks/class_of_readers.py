@@ -1,0 +1,112 @@
+"""A class on one server: how long pages take, what a session weighs, and whether memory stays flat.
+
+Visitors come over Streamlit's own websocket, each with pages and heads in an order of their own, a pause of up to a
+second between pages. First one visitor, then all, then all beside an analysis by a model of BERT-base's size.
+
+    python -m benchmarks.class_of_readers --visitors 30 --rounds 2
+    python -m benchmarks.class_of_readers --memory
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+
+from pages.shared.catalogue import ENTRIES
+from tests import browser
+from tests.visitors import Visit, Visitor, crowd, visitor
+
+PAGES = [entry.name for entry in ENTRIES]
+IDLE = 100  # sessions that stay, to weigh one
+CAME = 300  # sessions that come and go
+AT_ONCE = 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=2, help="Times that each visitor opens every page.")
+    parser.add_argument("--memory", action="store_true", help="Weigh sessions instead.")
+    parser.add_argument("--root", type=Path, default=browser.ROOT, help="Of another checkout.")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, browser.served(Path(folder) / "store", root=options.root) as address:
+        server = next(c for c in psutil.Process().children() if "streamlit" in " ".join(c.cmdline()))
+        if options.memory:
+            _memory(address, server)
+            return
+        print(_report("one visitor", crowd(address, 1, PAGES * options.rounds), server))
+        print(_report(f"{options.visitors} visitors", crowd(address, options.visitors, PAGES * options.rounds), server))
+        with _analysis(address, Path(folder) / "bert-base"):
+            beside = crowd(address, options.visitors, PAGES * options.rounds)
+            print(_report(f"{options.visitors} beside a job", beside, server))
+
+
+@contextmanager
+def _analysis(address: str, folder: Path) -> Iterator[None]:
+    """An analysis of the sample text, by random weights of BERT-base's shape, under way."""
+    from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
+
+    from bertviz_core.models.checkpoint import DEMO_FOLDER
+
+    BertForMaskedLM(BertConfig()).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(DEMO_FOLDER).save_pretrained(folder)
+    with visitor(address) as reader:
+        reader.open("sep_gradients", model=str(folder))
+        reader.press(next(label for label in reader.widgets if label.startswith("Analyse")))
+        time.sleep(5)
+        yield
+        print("the job:", "under way" if reader.open("sep_gradients").of("progress") else "ended before the visitors")
+
+
+def _report(name: str, visits: list[Visit], server: psutil.Process) -> str:
+    seconds = sorted(value for visit in visits for value in visit.seconds)
+    p50, p95 = (seconds[min(len(seconds) - 1, int(share * len(seconds)))] for share in (0.5, 0.95))
+    boxes, errors = (sum(len(getattr(visit, kind)) for visit in visits) for kind in ("boxes", "errors"))
+    times = server.cpu_times()
+    return (
+        f"{name}: {len(seconds)} page runs, p50 {p50:.2f} s, p95 {p95:.2f} s, most {seconds[-1]:.2f} s; "
+        f"{boxes} error boxes, {errors} errors; server: {times.user + times.system:.1f} s of CPU so far, "
+        f"{_mebibytes(server):,.0f} MiB"
+    )
+
+
+def _memory(address: str, server: psutil.Process) -> None:
+    crowd(address, 2, PAGES)  # caches are full
+    before = _mebibytes(server)
+    with ExitStack() as stack:
+        readers = [stack.enter_context(visitor(address)) for _ in range(IDLE)]
+        for number, reader in enumerate(readers):
+            _open(reader, number)
+        print(f"an idle session: {(_mebibytes(server) - before) / IDLE:.2f} MiB ({IDLE} sessions)")
+    for done in range(0, CAME, IDLE):
+        for _ in range(IDLE // AT_ONCE):
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                list(pool.map(lambda number: _come_and_go(address, number), range(AT_ONCE)))
+        print(
+            f"after {done + IDLE} sessions that came and went: {_mebibytes(server):,.0f} MiB (at first {before:,.0f})"
+        )
+
+
+def _come_and_go(address: str, number: int) -> None:
+    with visitor(address) as reader:
+        _open(reader, number)
+        _open(reader, number + 1)
+
+
+def _open(reader: Visitor, number: int) -> None:
+    reader.open(PAGES[number % len(PAGES)], head=f"{number % 6 + 1}-{number % 8 + 1}")
+
+
+def _mebibytes(server: psutil.Process) -> float:
+    return server.memory_info().rss / 2**20
+
+
+if __name__ == "__main__":
+    main()

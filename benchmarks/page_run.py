@@ -1,0 +1,90 @@
+"""What a change of the head costs the server: CPU seconds of one run of each page, nothing else changed.
+
+A visitor opens each page over Streamlit's own websocket and then changes the head again and again, without a pause.
+With `--against` another checkout of this project takes turns with this one.
+
+    python -m benchmarks.page_run --runs 24
+    python -m benchmarks.page_run --runs 24 --turns 3 --against ../other
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+
+import psutil
+
+from pages.shared.catalogue import ENTRIES
+from tests import browser
+from tests.visitors import Visitor, visitor
+
+PAGES = [entry.name for entry in ENTRIES]
+HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 9)]  # of the demo model
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one run of a page.   cpu: the server's, user and system, in seconds.   seconds: until the script ended."""
+
+    cpu: float
+    seconds: float
+    kilobytes: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=24, help="Head changes on each page.")
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--against", type=Path, help="Another checkout.")
+    parser.add_argument("--pages", nargs="*", default=PAGES)
+    options = parser.parse_args()
+    sides = {"this": browser.ROOT} | ({"other": options.against.resolve()} if options.against else {})
+    costs = [
+        {name: _turn(root, options.pages, options.runs) for name, root in sides.items()} for _ in range(options.turns)
+    ]
+    for page in options.pages:
+        print(f"{page:18}", *(_line([turn[name][page] for turn in costs], name) for name in sides), _ratio(costs, page))
+    for name in sides:
+        print(f"{name}: {median(mean(c.cpu for c in turn[name].values()) for turn in costs):.4f} s of CPU a page run")
+
+
+def _turn(root: Path, pages: list[str], runs: int) -> dict[str, Cost]:
+    with tempfile.TemporaryDirectory() as folder, browser.served(Path(folder) / "store", root=root) as address:
+        server = next(c for c in psutil.Process().children() if "streamlit" in " ".join(c.cmdline()))
+        with visitor(address) as reader:
+            return {page: _cost(reader, server, page, runs) for page in pages}
+
+
+def _cost(reader: Visitor, server: psutil.Process, page: str, runs: int) -> Cost:
+    reader.open(page, head=HEADS[-1])
+    reader.set("head", string_value=HEADS[-2])
+    before = _cpu(server)
+    done = [reader.set("head", string_value=HEADS[number % len(HEADS)]) for number in range(runs)]
+    spent = _cpu(server) - before
+    problems = [problem for run in done for problem in run.exceptions]
+    if problems:
+        raise RuntimeError(f"{page}: {problems[0]}")
+    return Cost(spent / runs, median(run.seconds for run in done), mean(run.bytes for run in done) / 1000)
+
+
+def _cpu(server: psutil.Process) -> float:
+    times = server.cpu_times()
+    return times.user + times.system
+
+
+def _line(turns: list[Cost], name: str) -> str:
+    cpu, seconds, size = (median(getattr(turn, what) for turn in turns) for what in ("cpu", "seconds", "kilobytes"))
+    return f"{name}: {1000 * cpu:5.0f} ms CPU, {1000 * seconds:5.0f} ms, {size:6.0f} kB  "
+
+
+def _ratio(costs: list[dict[str, dict[str, Cost]]], page: str) -> str:
+    if "other" not in costs[0]:
+        return ""
+    return f"{median(turn['this'][page].cpu / turn['other'][page].cpu for turn in costs):.2f}"
+
+
+if __name__ == "__main__":
+    main()

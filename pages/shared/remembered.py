@@ -1,0 +1,62 @@
+"""What follows from a stored result alone, worked out once for all sessions: nobody may change what comes from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bertviz_core.analyses.results import Result
+
+T = TypeVar("T")
+MOST = 512  # values; a figure is some 20 kB
+
+
+class _Call:
+    """A function with its arguments; results count by identity, and are alive as long as the call is remembered, so
+    that no other result can take the identity over."""
+
+    __slots__ = ("arguments", "identity", "work")
+
+    def __init__(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.work, self.arguments = work, arguments
+        self.identity = (work, *map(_identity, arguments))
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Call) and self.identity == other.identity
+
+
+def remembered(work: Callable[..., T], *arguments: Any) -> T:
+    """work(*arguments), of the last such calls by any session.
+
+    Args:
+        work: A function of a module, without effects; one that is made anew in each run is never found again.
+        arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
+    """
+    value: T = _last(_Call(work, arguments))
+    return value
+
+
+@lru_cache(maxsize=MOST)
+def _last(call: _Call) -> Any:
+    value = call.work(*call.arguments)
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    return value
+
+
+def _identity(argument: Any) -> Any:
+    if isinstance(argument, Result):
+        return id(argument)
+    if isinstance(argument, Mapping):
+        return tuple((name, _identity(value)) for name, value in argument.items())
+    if isinstance(argument, tuple):
+        return tuple(map(_identity, argument))
+    if isinstance(argument, np.ndarray):
+        return argument.shape, argument.dtype.str, argument.tobytes()
+    return argument
