@@ -5,7 +5,9 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import streamlit as st  # isort: skip
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from pages.shared import boxes, catalogue, job_panel, serving, sidebar
+from pages.shared import boxes
+from pages.shared.frame import catalogue, serving, sidebar
+from pages.shared.jobs import panel as job_panel
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)

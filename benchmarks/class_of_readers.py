@@ -19,8 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from pages.shared.catalogue import ENTRIES
-from tests import browser
+from pages.shared.frame.catalogue import ENTRIES
+from tests.browser import chromium as browser
 from tests.visitors import Visit, Visitor, crowd, visitor
 
 PAGES = [entry.name for entry in ENTRIES]

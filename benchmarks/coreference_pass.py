@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from benchmarks.harness import Work, alternate, ratio, table
-from bertviz_core.analyses.coreference_heads import Selections
+from bertviz_core.analyses.coreference_heads.measure import Selections
+from bertviz_core.analyses.requests import Request, compute
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.requests import Request, compute
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.models.windows import Windows

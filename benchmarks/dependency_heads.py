@@ -21,16 +21,16 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import numpy as np  # isort: skip
 import torch  # isort: skip
 
-from bertviz_core.analyses.dependency_result import VIEWS
-from bertviz_core.analyses.guesses import DIRECTIONS, Guesses, Rules
-from bertviz_core.analyses.words import membership
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.result import VIEWS
+from bertviz_core.analyses.requests import Request, compute
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.requests import Request, compute
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.sentences import EncodedSentence, Sentences
+from bertviz_core.models.words import membership
 from bertviz_core.settings import Settings
 
 LAYERS, HEADS = 12, 12

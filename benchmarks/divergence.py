@@ -54,8 +54,8 @@ def ours(documents: int, native: bool) -> Work:
     """Smoothed likewise, so that the answers can be compared; batches of one document."""
     import torch
 
-    from bertviz_core.analyses import mixture_kernel
-    from bertviz_core.analyses.divergence import divergences
+    from bertviz_core.analyses.clustering import mixture_kernel
+    from bertviz_core.analyses.clustering.divergence import divergences
 
     torch.set_num_threads(1)
     if not native:
@@ -77,7 +77,7 @@ def on_cuda(documents: int = 64) -> str:
     """Logarithms a second, and what share of the device's special-function limit that is."""
     import torch
 
-    from bertviz_core.analyses.divergence import divergences
+    from bertviz_core.analyses.clustering.divergence import divergences
 
     one = torch.from_numpy(maps(1)).flatten(2)[0].cuda()
     held = one.repeat(1, documents)

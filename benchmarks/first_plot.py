@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from tests import browser
+from tests.browser import chromium as browser
 
 SHOWN = """
 const seen = (window.seen = {});

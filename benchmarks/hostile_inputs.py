@@ -26,10 +26,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertviz_core.corpora.coreference import read_coreference
-from bertviz_core.corpora.head_words import head_words
-from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.coreference.formats import read_coreference
+from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.readers import check
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import BertvizError
@@ -163,7 +163,7 @@ def units(kind: str, source: Source) -> Iterator[list[str]]:
             head_words(document)
             yield list(document.words)
     elif kind == "treebank":
-        from bertviz_core.corpora.treebank import Treebank
+        from bertviz_core.corpora.treebank.reader import Treebank
 
         yield from (list(sentence.words) for sentence in Treebank(source).sentences(LeftOut()))
 

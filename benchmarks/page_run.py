@@ -17,8 +17,8 @@ from statistics import mean, median
 
 import psutil
 
-from pages.shared.catalogue import ENTRIES
-from tests import browser
+from pages.shared.frame.catalogue import ENTRIES
+from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
 PAGES = [entry.name for entry in ENTRIES]

@@ -20,18 +20,18 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import torch  # isort: skip
 from torch import Tensor, nn
 
-from bertviz_core.analyses.probes import Plan
+from bertviz_core.analyses.probes.decoding import guesses
+from bertviz_core.analyses.probes.features import Features
+from bertviz_core.analyses.probes.measure import Plan
+from bertviz_core.analyses.probes.probe_run import Study
+from bertviz_core.analyses.probes.probes import Batch, Choices, Probe
+from bertviz_core.analyses.probes.scoring import Outcome
+from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.models.sentences import Sentences
-from bertviz_core.probing.decoding import guesses
-from bertviz_core.probing.features import Features
-from bertviz_core.probing.outcomes import Outcome
-from bertviz_core.probing.scores import Batch, Choices, Probe
-from bertviz_core.probing.study import Study
-from bertviz_core.probing.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.settings import Settings
 
 KINDS = ("attention-only", "attention-and-words")

@@ -1,5 +1,5 @@
 """`python -m bertviz_core COMMAND INPUT [options]`."""
 
-from bertviz_core.cli import main
+from bertviz_core.cli.commands import main
 
 main()

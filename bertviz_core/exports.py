@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bertviz_core import __version__, figures
-from bertviz_core.analyses import results
-from bertviz_core.analyses.attention_viewer import InputAttention
+from bertviz_core import __version__
+from bertviz_core.analyses import figures, results
+from bertviz_core.analyses.requests import CITATION
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine.requests import CITATION
 from bertviz_core.errors import SettingsError
-from bertviz_core.figures.style import number
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.plotting.style import number
 from bertviz_core.settings import Settings
+from bertviz_core.viewer.view import InputAttention
 
 INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
 SUFFIXES = (".json", ".csv", ".html", ".safetensors")
@@ -75,7 +75,7 @@ def write(result: Result, path: Path) -> None:
 def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], least: float = 0.0) -> None:
     """One input's attention by suffix: .svg of the head's lines from weight `least` on, .csv of its weights, or
     .safetensors of every head. Raises SettingsError for another suffix."""
-    from bertviz_core.figures.attention_lines import draw
+    from bertviz_core.viewer.lines_figure import draw
 
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {

@@ -11,7 +11,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests import browser
+from tests.browser import chromium as browser
 from tests.shipped import clearest
 
 FOLDER = Path(__file__).parent

@@ -2,10 +2,12 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.attention_viewer import SIDES, View, look, moved
-from bertviz_core.figures.attention_viewer import heatmap
-from bertviz_core.models.one_input import mask
-from pages.shared import attention_panel, input_choice, marks, page, services, sidebar, viewer_link
+from bertviz_core.models.single_input import mask
+from bertviz_core.viewer.figure import heatmap
+from bertviz_core.viewer.view import SIDES, View, look, moved
+from pages.shared import page, services
+from pages.shared.frame import sidebar, viewer_link
+from pages.shared.views import attention_panel, input_choice, marks
 
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")

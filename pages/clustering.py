@@ -2,16 +2,18 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviours import QUANTITIES
-from bertviz_core.analyses.clustering import Clustering
-from bertviz_core.analyses.divergence import divergences
+from bertviz_core.analyses.behaviors import QUANTITIES
+from bertviz_core.analyses.clustering.divergence import divergences
+from bertviz_core.analyses.clustering.figure import by_behaviour, by_layer, unit_of
+from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
+from bertviz_core.analyses.clustering.measure import Clustering
+from bertviz_core.analyses.requests import Request
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.linguistic import linguistic_heads
-from bertviz_core.engine.requests import Request
-from bertviz_core.figures.clustering import by_behaviour, by_layer, unit_of
-from bertviz_core.figures.divergence_matrix import frame, matrix
-from pages.shared import boxes, cluster_view, page, services, sidebar, uploads
+from bertviz_core.overview.linguistic import linguistic_heads
+from pages.shared import boxes, page, services
+from pages.shared.frame import sidebar, uploads
 from pages.shared.remembered import remembered
+from pages.shared.views import cluster_view
 
 selection = sidebar.current()
 page.header("clustering", selection)

@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_baselines import ELSE_NEAREST
-from bertviz_core.analyses.coreference_choices import CANDIDATES, DIRECTIONS, answers
-from bertviz_core.analyses.coreference_groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_result import Choice, CoreferenceHeads
-from bertviz_core.figures.coreference_heads import arrow, by_distance, by_gender
-from bertviz_core.figures.style import head_map, percent_decimals
-from pages.shared import boxes, coreference_documents, coreference_view, page, sidebar
+from bertviz_core.analyses.coreference_heads.baselines import ELSE_NEAREST
+from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
+from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
+from bertviz_core.plotting.style import head_map, percent_decimals
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
 from pages.shared.remembered import remembered
+from pages.shared.views import coreference_documents, coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"

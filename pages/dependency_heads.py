@@ -2,15 +2,17 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads import fewest
-from bertviz_core.analyses.dependency_result import VIEWS, DependencyHeads
-from bertviz_core.analyses.guesses import DIRECTIONS, EXAMPLES, best_words
-from bertviz_core.corpora.treebank import CONLLU
-from bertviz_core.figures.dependency_heads import offset_figure, paper_figure
-from bertviz_core.figures.dependency_table import latex
-from bertviz_core.figures.style import head_map
-from pages.shared import boxes, page, relation_view, sidebar
+from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
+from bertviz_core.analyses.dependency_heads.measure import fewest
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
+from bertviz_core.analyses.dependency_heads.table import latex
+from bertviz_core.corpora.treebank.reader import CONLLU
+from bertviz_core.plotting.style import head_map
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
 from pages.shared.remembered import remembered
+from pages.shared.views import relation_view
 
 selection = sidebar.current()
 page.header("dependency_heads", selection)

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.emergence import Emergence
-from pages.shared import boxes, emergence_choice, emergence_view, page, sidebar
+from bertviz_core.emergence.result import Emergence
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
+from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
 page.title("emergence")

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.entropy import measure
-from bertviz_core.figures.entropy import paper_figure
-from bertviz_core.figures.style import NAMES, head_map
-from pages.shared import boxes, head_view, page, sidebar
+from bertviz_core.analyses.entropy.figure import paper_figure
+from bertviz_core.analyses.entropy.measure import measure
+from bertviz_core.plotting.style import NAMES, head_map
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
+from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("entropy", selection)

@@ -2,11 +2,13 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviours import Thresholds
-from bertviz_core.analyses.head_summary import counted, linguistic
-from pages.shared import gallery, head_panel, holdings, links, page, sidebar, stored
-from pages.shared.marker_map import marker_map
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.overview.head_summary import counted, linguistic
+from pages.shared import page, stored
+from pages.shared.components.marker_map import marker_map
+from pages.shared.frame import links, sidebar
 from pages.shared.remembered import remembered
+from pages.shared.views import gallery, head_panel, holdings
 
 selection = sidebar.current()
 page.header("overview", selection)

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.probes import EXAMPLES, Probes
-from bertviz_core.figures.probes import curves_figure, distance_figure, paper_figure
-from pages.shared import boxes, page, probe_view, sidebar
+from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
+from bertviz_core.analyses.probes.measure import EXAMPLES, Probes
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
+from pages.shared.views import probe_view
 
 selection = sidebar.current()
 page.header("probes", selection)

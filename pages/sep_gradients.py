@@ -3,10 +3,12 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.sep_gradients import measure
-from bertviz_core.figures.sep_gradients import NAMES, head_rows, no_op_figure, paper_figure, shares_figure
-from bertviz_core.figures.style import head_map
-from pages.shared import boxes, head_view, page, sidebar
+from bertviz_core.analyses.sep_gradients.figure import NAMES, head_rows, no_op_figure, paper_figure, shares_figure
+from bertviz_core.analyses.sep_gradients.measure import measure
+from bertviz_core.plotting.style import head_map
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
+from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("sep_gradients", selection)

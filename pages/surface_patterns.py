@@ -3,10 +3,12 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.surface_patterns import measure
-from bertviz_core.figures.style import NAMES, head_map
-from bertviz_core.figures.surface_patterns import paper_figure
-from pages.shared import boxes, head_view, page, sidebar
+from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.measure import measure
+from bertviz_core.plotting.style import NAMES, head_map
+from pages.shared import boxes, page
+from pages.shared.frame import sidebar
+from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)

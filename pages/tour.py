@@ -3,8 +3,9 @@
 import streamlit as st
 
 from bertviz_core.tour import steps
-from pages.shared import catalogue, links, page, sidebar, stored
+from pages.shared import page, stored
 from pages.shared.boxes import plain
+from pages.shared.frame import catalogue, links, sidebar
 
 selection = sidebar.current()
 page.header("tour", selection)

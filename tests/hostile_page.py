@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.attention_viewer import InputAttention
 from bertviz_core.heads import Head
-from bertviz_core.models.units import Units
-from pages.shared.attention_lines import attention_lines
+from bertviz_core.models.labels import Units
+from bertviz_core.viewer.view import InputAttention
+from pages.shared.components.attention_lines import attention_lines
 
 LABELS = (
     "<img src=x onerror=\"document.title='hacked'\">",

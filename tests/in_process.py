@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.tasks import Performer, Task
+from bertviz_core.tasks.tasks import Performer, Task
 
 
 def performer(*_modules: str) -> Callable[[Task, Progress], None]:

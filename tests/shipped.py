@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bertviz_core.analyses.requests import Request, find
 from bertviz_core.corpora.samples import sample
-from bertviz_core.engine.requests import Request, find
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO

@@ -20,8 +20,8 @@ def test_it_is_read(kind: str, example: str) -> None:
 
 
 def test_the_examples_are_of_different_formats() -> None:
-    from bertviz_core.corpora.coreference import read_coreference
-    from bertviz_core.corpora.treebank import Treebank
+    from bertviz_core.corpora.coreference.formats import read_coreference
+    from bertviz_core.corpora.treebank.reader import Treebank
 
     sources = [(kind, from_bytes(example.encode(), "pasted text")) for kind, example in EXAMPLES]
     treebanks = [Treebank(source).format for kind, source in sources if kind == "treebank"]

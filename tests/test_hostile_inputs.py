@@ -17,27 +17,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
-from bertviz_core.analyses.coreference_shown import Guess
-from bertviz_core.analyses.entropy import Entropy
+from bertviz_core.analyses.coreference_heads.document_figure import _depths, draw, passages
+from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.analyses.entropy.measure import Entropy
 from bertviz_core.analyses.results import to_csv
-from bertviz_core.corpora.coreference import read_coreference
-from bertviz_core.corpora.documents import CoreferenceDocument
-from bertviz_core.corpora.head_words import head_words
-from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference.formats import read_coreference
+from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.readers import check
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
-from bertviz_core.corpora.treebank import Treebank
+from bertviz_core.corpora.treebank.reader import Treebank
 from bertviz_core.corpora.vectors import read_vectors
+from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten
-from bertviz_core.figures.arcs import Arc, _levels, sentence_svg
-from bertviz_core.figures.coreference_document import _depths, draw, passages
-from bertviz_core.models import checkpoint, loading, one_input, tokens
-from bertviz_core.models.checkpoints import find_training
-from bertviz_core.models.one_input import FirstSegments
+from bertviz_core.models import checkpoint, loading, tokens
+from bertviz_core.models import single_input as one_input
 from bertviz_core.models.segments import Segments
+from bertviz_core.models.single_input import FirstSegments
 from bertviz_core.numbers import small_int
+from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings
-from tests.test_cli import run
+from tests.cli.test_commands import run
 
 CONLL = "#begin document (a); part 0\na 0 0 She PRP (S* - - - - * (1)\na 0 1 slept VBD *) - - - - * -\na 0 2 her PRP * - - - - * (1)\n#end document\n"  # noqa: E501
 THREE = "0\tShe\t(1)\n1\tsaw\t-\n2\therself\t(1)\n"

@@ -1,6 +1,6 @@
 """The analyses, one module each, named as their pages, figures, tests and commands are.
 
-A module `analyses/NAME.py` has
+A module `analyses/NAME/measure.py` has
 
     accumulator(model, request) -> Accumulator             what one pass feeds
     finish(accumulator, examples, provenance) -> Result    what is stored, shown and exported
@@ -34,7 +34,7 @@ class Analysis:
 
     @property
     def module(self) -> Any:
-        return import_module(f"bertviz_core.analyses.{self.name}")
+        return import_module(f"bertviz_core.analyses.{self.name}.measure")
 
     @property
     def result_class(self) -> Any:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from bertviz_core.corpora.chains import NONE, Chains, brackets
-from bertviz_core.corpora.documents import CoreferenceDocument, Extent, sentence_starts
-from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.coreference.chains import NONE, Chains, brackets
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent, sentence_starts
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from bertviz_core.analyses.words import membership, word_of
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
+from bertviz_core.models.words import membership, word_of
 
 if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel

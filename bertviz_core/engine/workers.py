@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.tasks import Task
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled
+from bertviz_core.tasks.tasks import Task
 
 PATIENCE = 0.5  # seconds that a stage has to hear a cancel before it is ended with its process
 POLL = 0.05
 ROOT = Path(__file__).parents[2]
-COMMAND = (sys.executable, "-P", "-m", "bertviz_core.engine.worker_process")
+COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks.worker_process")
 
 
 class Worker:

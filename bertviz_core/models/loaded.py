@@ -29,7 +29,7 @@ class LoadedModels:
 
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
         """Loaded where it is not yet, one at a time: two at once take twice the memory, and no less time."""
-        from bertviz_core.models.one_input import load_to_view
+        from bertviz_core.models.single_input import load_to_view
 
         key = (checkpoint.fingerprint(), dtype)
         if model := self._find(key):

@@ -22,8 +22,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.corpora.examples import Record
-from bertviz_core.corpora.left_out import LeftOut
 from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded

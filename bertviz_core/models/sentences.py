@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank import Treebank
-from bertviz_core.corpora.trees import Sentence
+from bertviz_core.corpora.treebank.reader import Treebank
+from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.segments import encode_words
 from bertviz_core.models.tokens import Tokens

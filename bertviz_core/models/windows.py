@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.corpora.coreference import read_coreference
-from bertviz_core.corpora.coreference_items import Item, Span, items_of
-from bertviz_core.corpora.documents import CoreferenceDocument
-from bertviz_core.corpora.head_words import head_words, how
-from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference.formats import read_coreference
+from bertviz_core.corpora.coreference.head_words import head_words, how
+from bertviz_core.corpora.coreference.items import Item, Span, items_of
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bertviz_core.analyses.head_summary import Results
+from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour.found import Found
 
 

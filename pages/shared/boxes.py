@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.errors import BertvizError
-from bertviz_core.figures.writing import isolated
+from bertviz_core.plotting.writing import isolated
 from pages.shared import services
 
 

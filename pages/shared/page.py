@@ -12,13 +12,17 @@ import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
 from bertviz_core import exports
+from bertviz_core.analyses.requests import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine.requests import Request
-from bertviz_core.figures.drawing import Drawing
 from bertviz_core.heads import Head
-from pages.shared import asked, boxes, catalogue, head_panel, job_panel, services
+from bertviz_core.plotting.drawing import Drawing
+from pages.shared import boxes, services
+from pages.shared.frame import catalogue
+from pages.shared.frame.selection import Selection, seconds_to_analyse
+from pages.shared.jobs import asked
+from pages.shared.jobs import panel as job_panel
 from pages.shared.remembered import remembered
-from pages.shared.selection import Selection, seconds_to_analyse
+from pages.shared.views import head_panel
 
 # Forward passes that an analysis costs: a backward one is worth two; the probes run random networks too, and train.
 PASSES = {"sep_gradients": 3, "probes": 8}

@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.access import Access, from_environment
-from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.requests import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine import emergence as training_emergence
-from bertviz_core.engine import requests
+from bertviz_core.emergence import requests as training_emergence
+from bertviz_core.emergence.result import Emergence
 from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
-from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.engine.workers import Worker
@@ -26,7 +26,7 @@ from pages.shared.remembered import remembered
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.loading import AttentionModel
-    from bertviz_core.models.one_input import OneInput, Prediction
+    from bertviz_core.models.single_input import OneInput, Prediction
 
 
 UNPACKED = 10  # text shrinks to a tenth at best
@@ -119,14 +119,14 @@ def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
 
 @st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
 def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
-    from bertviz_core.models.one_input import attention as run
+    from bertviz_core.models.single_input import attention as run
 
     return run(_model, _example)
 
 
 def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
     """What the model would put where `masked` differs from the original."""
-    from bertviz_core.models.one_input import predict
+    from bertviz_core.models.single_input import predict
 
     return predict(loaded, original, masked)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from bertviz_core.analyses import ANALYSES, Kind
+from bertviz_core.analyses.requests import Request
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.requests import Request
 from bertviz_core.errors import ModelError
-from pages.shared import catalogue, services, uploads
-from pages.shared.selection import Selection
+from pages.shared import services
+from pages.shared.frame import catalogue, uploads
+from pages.shared.frame.selection import Selection
 
 
 def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:

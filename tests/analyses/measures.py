@@ -14,7 +14,8 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.checkpoint import DEMO_FOLDER
 from bertviz_core.models.encoding import Batch, collate
 from bertviz_core.models.segments import Segments
-from tests import maps, reference
+from tests import maps
+from tests.oracles import reference
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "models" / "attention_maps"
 

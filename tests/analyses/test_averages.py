@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from bertviz_core.analyses.averages import TOP, HeadAverages, SegmentAverages, mean_over
-from tests import reference
+from tests.oracles import reference
 
 LAYERS, HEADS, QUANTITIES = 2, 3, ("one", "two")
 

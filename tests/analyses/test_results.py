@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.averages import TOP
-from bertviz_core.analyses.entropy import Entropy
+from bertviz_core.analyses.entropy.measure import Entropy
 from bertviz_core.analyses.results import Result, head_frame, renamed, to_lists
-from bertviz_core.analyses.surface_patterns import SurfacePatterns
+from bertviz_core.analyses.surface_patterns.measure import SurfacePatterns
 
 
 def made(kind=Entropy) -> Entropy:

@@ -13,7 +13,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
-from tests import reference
+from tests.oracles import reference
 
 WORDS = '[{"words": ["The", "cab", "", "greenhouses", "."]}, {"text": "the dog slept"}, {"words": ["🙂"]}]'
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.access import Access
-from bertviz_core.engine import requests
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.requests import Request
 from bertviz_core.engine import store as store_module
-from bertviz_core.engine.requests import Request
 from bertviz_core.engine.store import Store, default_limit
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError, StoreError

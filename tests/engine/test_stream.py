@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses import entropy, surface_patterns
 from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, ModelError

@@ -13,15 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.engine import requests, tasks, workers
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.requests import Request
+from bertviz_core.engine import workers
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.requests import Request
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.engine.workers import Worker
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
+from bertviz_core.tasks import tasks
 
 ROOT = Path(__file__).parents[2]
 LONG = "the cat sat on the mat and the dog slept near the mill .\n" * 3_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bertviz_core.figures.style import percent
+from bertviz_core.plotting.style import percent
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.access import Access
+from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import allowed, checkpoint, hub
-from bertviz_core.models.checkpoints import find_training
 from tests import trainings
 
 

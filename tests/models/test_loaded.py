@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bertviz_core.models import one_input
+from bertviz_core.models import single_input as one_input
 from bertviz_core.models.loaded import LoadedModels
 
 

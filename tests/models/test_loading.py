@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from bertviz_core.analyses.requests import Request, compute
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.requests import Request, compute
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
-from tests import families, reference
+from tests import families
+from tests.oracles import reference
 
 TEXT = "\n".join([*families.TEXT, "", "the dog slept ."]).encode()
 SETTINGS = Settings(max_length=40)

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.corpora.left_out import LeftOut
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.models.segments import Segments, encode_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
-from tests import families, reference
+from tests import families
+from tests.oracles import reference
 
 WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
 WIDE = settings(max_examples=60)

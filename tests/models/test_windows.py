@@ -11,8 +11,8 @@ from bertviz_core.errors import InputError
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.models.windows import Windows, scored_in
 from bertviz_core.settings import Settings
-from tests import reference_coreference as oracle
 from tests.bracketed import conll
+from tests.oracles import coreference as oracle
 
 
 @pytest.fixture

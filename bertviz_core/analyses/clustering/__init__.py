@@ -1,0 +1,1 @@
+"""Clustering (section 6; Figure 6)."""

@@ -1,0 +1,151 @@
+"""Figure 6: heads in the plane by how alike they are, coloured by behaviour and by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.behaviors import BEHAVIOURS as ORDER
+from bertviz_core.analyses.clustering.measure import Clustering
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.plotting.style import BEHAVIOURS, COLORBAR
+
+LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
+OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
+SIZE = 11
+LAYER = "layer"
+AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
+
+
+def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
+    """Figure 6: by behaviour, and beside it by layer."""
+    titles = ("By behaviour", "By layer")
+    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
+    for column, traces in enumerate((_behaviour_traces(result, base), _layer_traces(result, base)), start=1):
+        for trace in traces:
+            figure.add_trace(trace, row=1, col=column)
+    upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
+    figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
+    figure.update_annotations(xanchor="left", x=0)
+    figure.layout.annotations[1].x = figure.layout.xaxis2.domain[0]
+    return _plane_axes(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
+
+
+def by_behaviour(result: Clustering, base: int = 1) -> go.Figure:
+    """One point for each head, its marker the behaviour; the legend hides and shows behaviours."""
+    return _plane(result, _behaviour_traces(result, base))
+
+
+def by_layer(result: Clustering, base: int = 1) -> go.Figure:
+    """The same points, darker in later layers."""
+    return _plane(result, _layer_traces(result, base))
+
+
+def _behaviour_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
+    """A trace for each behaviour that some head has, and one for the letters or names that go with it."""
+    labels, data = result.behaviours.reshape(-1), hover_data(result, base)
+    for behaviour in (name for name in ORDER if (labels == name).any()):
+        points, told = result.embedding[labels == behaviour], data[labels == behaviour]
+        colour, symbol, letter, name = BEHAVIOURS[behaviour]
+        outline = OUTLINE if behaviour == "linguistic" else {"width": 0}
+        marker = {"color": colour, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
+        yield _dots(points, told, name=name, marker=marker, legendgroup=behaviour)
+        if letter:
+            yield _words(points, [letter] * len(points), behaviour, {"color": "#ffffff", "size": 10})
+        if behaviour == "linguistic":
+            # The empty second line lifts the name clear of its cross.
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in told[:, 0]]
+            yield _words(points, names, behaviour, {"size": 11}, _inwards(points, result.embedding))
+
+
+def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
+    layers, heads = result.shape
+    marker: dict[str, Any] = {
+        "color": np.repeat(np.arange(layers), heads) + base,
+        "colorscale": LAYERS,
+        "size": SIZE,
+        "line": OUTLINE,
+        "colorbar": COLORBAR | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "dtick": 1},
+    }
+    yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
+
+
+def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
+    return go.Scatter(
+        x=points[:, 0],
+        y=points[:, 1],
+        mode="markers",
+        customdata=data,
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        **AS_IS,
+        **options,
+    )
+
+
+def _words(
+    points: np.ndarray, words: list[str], group: str, font: dict[str, Any], place: list[str] | str = ""
+) -> go.Scatter:
+    """Text that belongs to a group of markers; it takes no clicks."""
+    return go.Scatter(
+        x=points[:, 0],
+        y=points[:, 1],
+        mode="text",
+        text=words,
+        textfont=font,
+        textposition=place or "middle center",
+        hoverinfo="skip",
+        legendgroup=group,
+        showlegend=False,
+    )
+
+
+def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
+    """Where each point's name runs towards the middle of the picture, and so is not cut off at its edge."""
+    middle = (plane[:, 0].min() + plane[:, 0].max()) / 2
+    return ["top right" if x < middle else "top left" for x in points[:, 0]]
+
+
+def hover_data(result: Clustering, base: int) -> np.ndarray:
+    """(head, 2): the label counted from 1, for clicks, and what hovering says."""
+    rows = []
+    for head, behaviour in zip(all_heads(*result.shape), result.behaviours.reshape(-1), strict=True):
+        said = _said(result, head, str(behaviour))
+        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
+        rows.append([head.label(), f"{head.label(base)}: {said}<br>nearest: {near or 'none'}"])
+    return np.array(rows)
+
+
+def _said(result: Clustering, head: Head, behaviour: str) -> str:
+    name = BEHAVIOURS[behaviour][-1]
+    if behaviour == "linguistic":
+        return f"{name}: {result.named[head.label()]}"
+    if behaviour in ("broad", "other"):
+        return f"{name}, entropy {result['entropy'][head.layer, head.head]:.2f} nats"
+    return f"{result[behaviour][head.layer, head.head]:.2f} to {name}"
+
+
+def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
+    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=520)
+
+
+def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
+    """Both axes of one scale: distances in the picture stand for divergences."""
+    unit = f"√({unit_of(result)})" if result.root else unit_of(result)
+    figure.update_xaxes(title=unit, zeroline=False, constrain="domain")
+    figure.update_yaxes(zeroline=False)
+    for axis in figure.select_yaxes():
+        axis.update(scaleanchor=axis.anchor, scaleratio=1)
+    legend = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "yanchor": "bottom"}
+    legend["y"] = 0.04  # clear of the line that says what the figure was made from
+    return figure.update_layout(
+        margin={"l": 50, "r": 10, "t": 30, "b": 120}, legend=legend, hovermode="closest", dragmode=False
+    )
+
+
+def unit_of(result: Clustering) -> str:
+    """What divergences are counted in."""
+    return "nats, summed over tokens" if result.summed else "nats per token"

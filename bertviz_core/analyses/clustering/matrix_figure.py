@@ -1,0 +1,106 @@
+"""Divergences of all pairs of heads in the order of a dendrogram: what a picture in the plane must lose (section 6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.clustering.figure import AS_IS, hover_data, unit_of
+from bertviz_core.analyses.clustering.measure import Clustering
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.plotting.style import BEHAVIOURS, COLORBAR, RING, SEQUENTIAL
+
+TICKED = 64  # heads whose labels still fit beside the matrix
+
+
+def matrix(result: Clustering, base: int = 1) -> go.Figure:
+    """From top to bottom: the dendrogram, a square for each head in its behaviour's colour, the divergences.
+
+    Clicks on a heatmap reach no one: the squares are what to click on.
+    """
+    figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
+    figure.add_trace(_tree(result), row=1, col=1)
+    figure.add_trace(_leaves(result, base), row=2, col=1)
+    figure.add_trace(_cells(result, base), row=3, col=1)
+    _axes(figure, result, base)
+    return figure
+
+
+def _tree(result: Clustering) -> go.Scatter:
+    """The dendrogram's brackets; leaves stand at 0, 1, 2 and so on."""
+    from scipy.cluster.hierarchy import dendrogram
+
+    x: list[float | None] = []
+    y: list[float | None] = []
+    if len(result.linkage):
+        drawn = dendrogram(result.linkage, no_plot=True)
+        for across, up in zip(drawn["icoord"], drawn["dcoord"], strict=True):
+            x += [*((value - 5) / 10 for value in across), None]  # scipy puts leaves at 5, 15, 25 and so on
+            y += [*up, None]
+    line = {"color": "#8c8c8c", "width": 1}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+
+
+def _leaves(result: Clustering, base: int) -> go.Scatter:
+    labels = result.behaviours.reshape(-1)[result.order]
+    return go.Scatter(
+        x=np.arange(len(labels)),
+        y=np.zeros(len(labels)),
+        mode="markers",
+        customdata=hover_data(result, base)[result.order],
+        hovertemplate="%{customdata[1]}<extra></extra>",
+        marker={
+            "symbol": "square",
+            "size": max(4, min(14, 800 // len(labels))),
+            "color": [BEHAVIOURS[name][0] for name in labels],
+            "line": {"width": 1, "color": "#adb5bd"},
+        },
+        **AS_IS,
+    )
+
+
+def _cells(result: Clustering, base: int) -> go.Heatmap:
+    labels = _ordered_labels(result, base)
+    return go.Heatmap(
+        z=result.divergence[np.ix_(result.order, result.order)],
+        customdata=np.array([[f"{a} and {b}" for b in labels] for a in labels]),
+        hovertemplate=f"%{{customdata}}: %{{z:.3g}} {unit_of(result)}<extra></extra>",
+        colorscale=SEQUENTIAL,
+        zmin=0,
+        zmax=None if result.summed else math.log(2),
+        colorbar=COLORBAR | {"title": {"text": unit_of(result), "side": "bottom"}, "len": 0.4, "x": 0.5},
+    )
+
+
+def _ordered_labels(result: Clustering, base: int) -> list[str]:
+    heads = all_heads(*result.shape)
+    return [heads[i].label(base) for i in result.order]
+
+
+def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
+    count = len(result.order)
+    bare: dict[str, Any] = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
+    figure.update_xaxes(**bare, range=[-0.5, count - 0.5])
+    figure.update_yaxes(**bare)
+    figure.update_yaxes(range=[-1, 1], row=2, col=1)
+    figure.update_yaxes(range=[count - 0.5, -0.5], row=3, col=1)
+    if count <= TICKED:
+        ticks = {"tickvals": list(range(count)), "ticktext": _ordered_labels(result, base), "tickfont": {"size": 9}}
+        figure.update_yaxes(**ticks, showticklabels=True, row=3, col=1)
+    figure.update_layout(
+        height=860, margin={"l": 40, "r": 10, "t": 10, "b": 80}, dragmode=False, hovermode="closest", showlegend=False
+    )
+
+
+def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
+    """Shapes round a head's row and column of the matrix."""
+    place = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
+    line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
+    return [
+        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": place - 0.5, "y1": place + 0.5},
+        line | {"xref": "x3", "x0": place - 0.5, "x1": place + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
+    ]

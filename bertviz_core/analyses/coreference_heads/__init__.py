@@ -1,0 +1,1 @@
+"""Coreference heads (section 4.3; Table 2)."""

@@ -1,0 +1,47 @@
+"""Baselines for antecedent selection, over the candidates that the heads have (4.3; Table 2).
+
+nearest: the last preceding mention.
+head match: the nearest with the same head word; where there is none, no mention is guessed, which counts as wrong.
+head match, else nearest: the same, with the nearest mention where there is none; the paper has no such row.
+rule-based: the nearest mention that satisfies the earliest of four sieves: (1) the same words, (2) the same head word,
+(3) number, gender and person agree, by the lists of `corpora.agreement`, (4) any. Words are compared without case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bertviz_core.corpora.coreference.agreement import Features, features
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference.items import Item
+
+ELSE_NEAREST = "head match, else nearest"
+BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
+Described = tuple[tuple[str, ...], str, Features]  # the words and the head word in small letters, and what they say
+
+
+def guesses(document: CoreferenceDocument, heads: Sequence[int], items: Sequence[Item]) -> list[tuple[int | None, ...]]:
+    """For each item the mention that each of BASELINES guesses; None where it guesses none."""
+    seen = {mention for item in items for mention in (item.mention, *item.candidates)}
+    described = {mention: _describe(document, heads, mention) for mention in seen}
+    return [_guess(item, described) for item in items]
+
+
+def _describe(document: CoreferenceDocument, heads: Sequence[int], mention: int) -> Described:
+    span, head = document.mentions[mention], heads[mention]
+    words = document.words[span.start : span.end]
+    tag = document.tags[head] if document.tags else ""
+    lowered = tuple(word.lower() for word in words)
+    return lowered, document.words[head].lower(), features(words, document.words[head], tag)
+
+
+def _guess(item: Item, described: dict[int, Described]) -> tuple[int | None, ...]:
+    words, head, features = described[item.mention]
+    backwards = item.candidates[::-1]
+    nearest = backwards[0]
+    same_words = (mention for mention in backwards if described[mention][0] == words)
+    same_head = next((mention for mention in backwards if described[mention][1] == head), None)
+    agreeing = (mention for mention in backwards if described[mention][2].agrees(features))
+    either = nearest if same_head is None else same_head
+    fallback = next(agreeing, nearest) if same_head is None else same_head
+    return nearest, same_head, either, next(same_words, fallback)

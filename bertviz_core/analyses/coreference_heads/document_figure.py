@@ -1,0 +1,215 @@
+"""A document as SVG: words in lines, mentions underlined in the colour of their chain, a curve from each mention to
+the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.errors import shorten
+from bertviz_core.models.labels import PICTURES
+from bertviz_core.plotting.writing import columns, isolated, right_to_left
+
+COLUMNS = 104  # letters in a line
+BESIDE = 30  # pixels at the right, for the weight of a line's last word
+LETTER = 8.4  # pixels, of a monospaced letter
+LINE = 56  # pixels from one line to the next
+TEXT = 36  # from the top of a line to the feet of its letters
+CHAIN_COLOURS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
+ALONE = "#8c8c8c"  # a chain of one mention
+RIGHT, WRONG = "#2b9348", "#e03131"
+DEEPEST = 3  # underlines below one another
+LONGEST = 4  # passages long may a sentence be before it is cut
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A word's letters: pixels from the left, width, and line."""
+
+    x: float
+    width: float
+    line: int
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def feet(self) -> float:
+        return self.line * LINE + TEXT
+
+
+def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
+    """`document` as a result keeps it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
+
+    ink: the colour of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
+    cross, at the mention; the fainter, the less attention.
+    """
+    places = _flow(document["words"], set(document["sentences"]))
+    height = (places[-1].line + 1) * LINE if places else LINE
+    width = COLUMNS * LETTER + BESIDE
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {width:.0f} {height}",
+            "width": f"{width:.0f}",
+            "role": "img",
+            "fill": ink,
+            "font-family": "ui-monospace, Menlo, Consolas, monospace",
+            "font-size": "14",
+        },
+    )
+    name = shorten(document["name"], COLUMNS).translate(PICTURES)
+    ET.SubElement(svg, "title").text = f"{name}: mentions by chain, and the head's guesses"
+    colours = _colours(document["mentions"])
+    for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
+        _underline(svg, places, mention, depth, colours[mention[2]])
+    heads = {mention[3] for mention in document["mentions"]}
+    for index, (word, place) in enumerate(zip(document["words"], places, strict=True)):
+        _word(svg, _shown(word), place, index in heads)
+    for guess in guesses:
+        _curve(svg, document, places, guess)
+    return ET.tostring(svg, encoding="unicode")
+
+
+def passages(document: Mapping[str, Any], most: int = 160) -> list[tuple[int, int]]:
+    """The document's words in runs of whole sentences of about `most` words, as (first, one past the last)."""
+    starts = [*document["sentences"], len(document["words"])]
+    edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * most, end, most), end)]
+    runs: list[tuple[int, int]] = []
+    first, last = 0, 0
+    for edge in edges:
+        if edge - first > most and last > first:
+            runs.append((first, last))
+            first = last
+        last = edge
+    return [*runs, (first, last)]
+
+
+def cut(
+    document: Mapping[str, Any], guesses: Iterable[Guess], passage: tuple[int, int]
+) -> tuple[dict[str, Any], list[Guess]]:
+    """One passage as a document of its own, and the guesses between mentions whose head words stand in it."""
+    first, end = passage
+    inside = [place for place, mention in enumerate(document["mentions"]) if first <= mention[3] < end]
+    new = {place: i for i, place in enumerate(inside)}
+    mentions = []
+    for place in inside:
+        start, stop, cluster, head, kind = document["mentions"][place]
+        mentions.append([max(start, first) - first, min(stop, end) - first, cluster, head - first, kind])
+    part = {
+        "name": document["name"],
+        "words": document["words"][first:end],
+        "sentences": [start - first for start in document["sentences"] if first <= start < end],
+        "mentions": mentions,
+    }
+    kept = [g for g in guesses if g.mention in new and g.guessed in new]
+    return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in kept]
+
+
+def _flow(words: Sequence[str], starts: set[int]) -> list[Place]:
+    """Words one after the other, a new line for each sentence and where a line is full; from the right where the
+    writing begins there."""
+    places: list[Place] = []
+    column, line, mirrored = 0, -1, right_to_left(words)
+    for index, word in enumerate(words):
+        length = columns(_shown(word))
+        if index in starts or line < 0 or column + length > COLUMNS:
+            column, line = 0, line + 1
+        first = COLUMNS - column - length if mirrored else column
+        places.append(Place(first * LETTER, length * LETTER, line))
+        column += length + 1
+    return places
+
+
+def _shown(word: str) -> str:
+    """Cut where it would not fit a line; what XML cannot hold becomes a question mark."""
+    short = word if len(word) <= COLUMNS // 2 else word[: COLUMNS // 2 - 1] + "…"
+    return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
+
+
+def _colours(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
+    """A colour for each chain of two mentions or more, in order of appearance."""
+    sizes = Counter(mention[2] for mention in mentions)
+    several = [chain for chain, size in sizes.items() if size > 1]
+    known = {chain: CHAIN_COLOURS[i % len(CHAIN_COLOURS)] for i, chain in enumerate(several)}
+    return {chain: known.get(chain, ALONE) for chain in sizes}
+
+
+def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
+    """How many mentions stand inside each, one in the other: the innermost is underlined closest to the words.
+
+    One sweep from the last start to the first, shorter spans before longer ones of the same start: what stands inside a
+    span has been seen, and began no earlier, so that its end alone decides.
+    """
+    sizes = Counter((mention[0], mention[1]) for mention in mentions)
+    first_end = [math.inf] * (DEEPEST + 1)  # of the spans seen, the first end of one with a nest of that depth or more
+    depth: dict[tuple[int, int], int] = {}
+    for start, end in sorted(sizes, key=lambda span: (-span[0], span[1])):
+        inside = max((nest for nest in range(DEEPEST + 1) if first_end[nest] <= end), default=-1) + 1
+        depth[start, end] = min(DEEPEST, inside + sizes[start, end] - 1)
+        for nest in range(depth[start, end] + 1):
+            first_end[nest] = min(first_end[nest], end)
+    return [depth[mention[0], mention[1]] for mention in mentions]
+
+
+def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, colour: str) -> None:
+    """A bar under the mention's words in every line that it touches."""
+    spans: dict[int, list[Place]] = {}
+    for place in places[mention[0] : mention[1]]:
+        spans.setdefault(place.line, []).append(place)
+    for words in spans.values():
+        y = words[0].feet + 5 + 4 * depth
+        x, end = min(word.x for word in words), max(word.x + word.width for word in words)
+        bar = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": f"{end - x:.1f}", "height": "2.5", "rx": "1", "fill": colour}
+        ET.SubElement(svg, "rect", bar)
+
+
+def _word(svg: ET.Element, word: str, place: Place, is_head: bool) -> None:
+    attributes = {
+        "x": f"{place.x:.1f}",
+        "y": f"{place.feet:.1f}",
+        "textLength": f"{place.width:.1f}",
+        "lengthAdjust": "spacingAndGlyphs",
+    }
+    ET.SubElement(svg, "text", attributes | ({"font-weight": "700"} if is_head else {})).text = word
+
+
+def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place], guess: Guess) -> None:
+    """From above the mention's head word to above the guessed one's."""
+    source, target = (places[document["mentions"][place][3]] for place in (guess.mention, guess.guessed))
+    x1, y1, x2, y2 = source.middle, source.feet - 13, target.middle, target.feet - 13
+    lift = 8 + min(12, abs(x1 - x2) / 14) if source.line == target.line else 16
+    bend = y2 + lift if y2 < y1 else y2 - lift
+    path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{bend:.1f} {x2:.1f},{y2:.1f}"
+    colour = RIGHT if guess.right else WRONG
+    group = ET.SubElement(svg, "g")
+    ET.SubElement(group, "title").text = described(document, guess)
+    dashed = {} if guess.right else {"stroke-dasharray": "4 3"}
+    faint = {"opacity": f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"}
+    ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": colour, "stroke-width": "1.6"} | dashed | faint)
+    ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": colour})
+    mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": colour}
+    label = ET.SubElement(group, "text", mark)
+    label.text = "✓" if guess.right else "✗"
+    ET.SubElement(label, "tspan", {"font-size": "9", "font-weight": "400"}).text = f" {guess.weight:.2f}"
+
+
+def described(document: Mapping[str, Any], guess: Guess) -> str:
+    """The guess in words, for those who cannot see the curve."""
+    source, target = (mention_text(document, place) for place in (guess.mention, guess.guessed))
+    return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
+
+
+def mention_text(document: Mapping[str, Any], place: int) -> str:
+    """A mention's words, the first twelve of them."""
+    start, end = document["mentions"][place][:2]
+    return " ".join(_shown(word) for word in document["words"][start:end][:12])

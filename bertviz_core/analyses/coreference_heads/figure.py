@@ -1,0 +1,112 @@
+"""Coreference: the map of heads for each type of mention, and accuracy by distance and by gender (4.3; Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
+from bertviz_core.analyses.proportions import wilson
+from bertviz_core.heads import Head
+from bertviz_core.plotting.style import head_map, map_axes, square_size
+
+# Colour, dash and marker: the head first, then the systems it is compared with.
+LINES = (
+    ("#4c6ef5", "solid", "circle"),
+    ("#e8890c", "dot", "square"),
+    ("#0c9aa8", "dash", "diamond"),
+    ("#9c36b5", "dashdot", "triangle-up"),
+    ("#8c8c8c", "longdash", "x"),
+)
+
+
+def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
+    """A map of heads for all mentions and for each type: accuracy in one direction, by default the paper's."""
+    accuracy, n = result.accuracy()[direction], result.n()
+    titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
+    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
+    layers, heads = accuracy.shape[1:]
+    for place, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
+        row, column = divmod(place, 2)
+        squares = head_map(values, f"of {kind}", chosen=chosen, base=base).data[0]
+        squares.marker.update(size=square_size(layers) * 0.62, showscale=place == 0)
+        figure.add_trace(squares, row=row + 1, col=column + 1)
+        axes = map_axes(go.Figure(), layers, heads, base).layout
+        figure.update_xaxes(
+            axes.xaxis.to_plotly_json() | {"title": "layer" if row else None}, row=row + 1, col=column + 1
+        )
+        figure.update_yaxes(
+            axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
+        )
+    said = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
+    figure.add_annotation(said | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
+    height = int(2 * heads * square_size(layers) * 0.72) + 190
+    return figure.update_layout(
+        height=height, showlegend=False, dragmode=False, margin={"l": 50, "r": 10, "t": 30, "b": 80},
+        title=None, meta=DIRECTIONS[direction],
+    )  # fmt: skip
+
+
+def by_distance(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+    """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
+    found = [result.by_distance(one) for one in shown]
+    figure = _lines([_name(one, base) for one in shown], found, BIN_NAMES)
+    figure.update_xaxes(title="words back to the nearest antecedent")
+    return figure
+
+
+def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+    """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
+    found = [result.by_gender(one) for one in shown]
+    figure = _lines([_name(one, base) for one in shown], found, GENDERS)
+    figure.update_traces(mode="markers", marker_size=10)
+    figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
+    return figure
+
+
+def _name(one: Choice | str, base: int) -> str:
+    """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
+    if isinstance(one, str):
+        return escape(one)
+    return f"head {one.head.label(base)}" + (f", {arrow(DIRECTIONS[one.direction])}" if one.direction else "")
+
+
+def arrow(direction: str) -> str:
+    """One of DIRECTIONS as people read it."""
+    return direction.replace("->", " → ")
+
+
+def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
+    """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
+    figure = go.Figure()
+    for place, (name, (right, total)) in enumerate(zip(names, found, strict=True)):
+        colour, dash, symbol = LINES[place % len(LINES)]
+        share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
+        low, high = wilson(right, total)
+        figure.add_scatter(
+            x=np.arange(len(ticks)) + 0.07 * (place - (len(names) - 1) / 2),
+            y=share,
+            name=name,
+            mode="lines+markers",
+            line={"color": colour, "dash": dash},
+            marker={"symbol": symbol, "size": 8},
+            error_y=_bars(share, low, high),
+            customdata=np.stack([total, right], -1),
+            hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,}} of %{{customdata[0]:,}})<extra></extra>",
+        )
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
+    figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    margin = {"l": 60, "r": 10, "t": 40, "b": 50}
+    return figure.update_layout(height=340, legend=legend, margin=margin, dragmode=False)
+
+
+def _bars(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
+    return {"type": "data", "array": high - share, "arrayminus": share - low, "thickness": 1, "width": 3}

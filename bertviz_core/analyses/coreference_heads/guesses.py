@@ -1,0 +1,106 @@
+"""What a batch of windows is asked, as arrays; and what every head answers (4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
+from bertviz_core.errors import SettingsError
+from bertviz_core.models.windows import Window
+from bertviz_core.models.words import Membership, membership
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
+CANDIDATES = ("mentions", "words")
+
+
+def check_candidates(candidates: str) -> str:
+    """One of CANDIDATES; raises SettingsError for another."""
+    if candidates not in CANDIDATES:
+        raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
+    return candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The items of a batch, padded to the most that a window has.
+
+    numbers: (batch, item) place in the corpus, -1 for padding.   head: (batch, item) head word, in its window.
+    mention: (batch, item, word) the preceding mention that a candidate word heads (an antecedent first), else -1.
+    allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed, one layer for each of CANDIDATES.
+    right: (batch, item, word) bool, heads of antecedents.   groups: (batch, item, group) 0 or 1.
+    """
+
+    membership: Membership
+    numbers: np.ndarray
+    head: Tensor
+    mention: np.ndarray
+    allowed: Tensor
+    right: Tensor
+    groups: Tensor
+
+    def scores(self, weights: Tensor) -> Tensor:
+        """(batch, head, query, key) over tokens to (batch, direction, head, item, word): word-level attention from an
+        item's head word to every word, and from every word to it."""
+        import torch
+
+        rows = _take(self.membership.from_word, self.head, 1)  # (batch, item, token)
+        columns = _take(self.membership.to_word, self.head, 2)  # (batch, token, item)
+        ahead = (rows[:, None] @ weights) @ self.membership.to_word[:, None]
+        back = self.membership.from_word[:, None] @ (weights @ columns[:, None])
+        return torch.stack([ahead, back.transpose(-1, -2)], 1)
+
+
+def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Questions:
+    """For the windows of one batch, in order."""
+    import torch
+
+    count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
+    shape = (len(windows), count)
+    numbers, head = np.full(shape, -1), np.zeros(shape, dtype=np.int64)
+    mention = np.full((*shape, words), -1, dtype=np.int32)
+    others, right = np.zeros((*shape, words), dtype=bool), np.zeros((*shape, words), dtype=bool)
+    groups = np.zeros((*shape, GROUPS), dtype=np.float32)
+    for row, window in enumerate(windows):
+        items = slice(0, len(window.items))
+        numbers[row, items] = window.item_number + np.arange(len(window.items))
+        groups[row, items] = groups_of(window)
+        for column, item in enumerate(window.items):
+            place = np.array(window.heads) - window.span[0]
+            head[row, column] = place[item.mention]
+            others[row, column, : window.span[1] - window.span[0]] = True
+            others[row, column, place[item.mention]] = False
+            for chosen in (item.candidates, item.antecedents):
+                mention[row, column, place[list(chosen)]] = chosen
+            right[row, column, place[list(item.antecedents)]] = True
+    allowed = np.stack([mention >= 0, others], 1)[:, None]
+    tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
+    head_, allowed_, right_, groups_ = tensors
+    whole = membership(windows, device, first_piece=first_piece)
+    return Questions(whole, numbers, head_, mention, allowed_, right_, groups_)
+
+
+def answers(asked: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(batch, direction, candidates, head, item): the guessed word, its weight, and whether it heads an antecedent.
+
+    The guess is the allowed word with the largest weight, the first of equals."""
+    scores = asked.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
+    allowed = asked.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
+    best, guess = scores.masked_fill(~allowed, -1.0).max(-1)
+    right = asked.right[:, None, None, None].expand(*guess.shape, -1)
+    return guess, best, right.gather(-1, guess[..., None])[..., 0]
+
+
+def _take(matrix: Tensor, index: Tensor, axis: int) -> Tensor:
+    """The rows (axis 1) or columns (axis 2) of each matrix of a batch that `index` (batch, item) names."""
+    other = 3 - axis
+    wide = index[:, :, None] if axis == 1 else index[:, None, :]
+    shape = list(wide.shape)
+    shape[other] = matrix.shape[other]
+    return matrix.gather(axis, wide.expand(shape))

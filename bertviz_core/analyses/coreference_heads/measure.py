@@ -1,0 +1,111 @@
+"""Coreference heads: does a head's attention point from a mention to an antecedent? (4.3; Table 2)
+
+A head's guess for a mention: among the head words of the preceding mentions that the window shows (or, in the strict
+form, among all other words), the one to which the mention's head word attends most, or which attends most to it.
+The guess is right if it is the head word of any antecedent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, guesses
+from bertviz_core.analyses.coreference_heads.documents import KEPT, Kept, shown_documents
+from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Questions, answers, questions
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.models.windows import Window, Windows
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.requests import Request
+    from bertviz_core.models.attention import LayerAttention
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.loading import AttentionModel
+
+__all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
+
+
+class Selections:
+    """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
+
+    `kept` are the guesses of the corpus's first items, for people to look at.
+    """
+
+    def __init__(self, layers: int, heads: int, device: str, first_piece: bool) -> None:
+        import torch
+
+        self.layers, self.heads, self.device, self.first_piece = layers, heads, device, first_piece
+        shape = (layers, len(DIRECTIONS), len(CANDIDATES), heads, GROUPS)
+        self.right = torch.zeros(shape, dtype=torch.int64, device=device)
+        self.total = np.zeros(GROUPS, dtype=np.int64)
+        self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
+        self.single = 0
+        self.kept: list[Kept] = []
+        self.asked: Questions | None = None
+
+    def fresh(self) -> Self:
+        return type(self)(self.layers, self.heads, self.device, self.first_piece)
+
+    def update(self, batch: Batch, attention: LayerAttention) -> None:
+        if self.asked is None:
+            self._ask(cast("tuple[Window, ...]", batch.examples))
+        assert self.asked is not None
+        guess, weight, right = answers(self.asked, attention.weights)
+        # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
+        counts = right.float() @ self.asked.groups[:, None, None]
+        self.right[attention.layer] += counts.sum(0).long()
+        for kept in self.kept:
+            kept.take(attention.layer, guess[:, :, 0], weight[:, :, 0])
+
+    def _ask(self, windows: tuple[Window, ...]) -> None:
+        """A fresh accumulator sees one batch, layer by layer, so what is asked stays the same."""
+        self.asked = questions(windows, self.device, first_piece=self.first_piece)
+        if self.asked.numbers[self.asked.numbers >= 0].min() < KEPT:
+            self.kept = [Kept.of(self.asked, self.layers, self.heads)]
+        self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
+        for window in windows:
+            groups = groups_of(window)
+            self.total += groups.sum(0)
+            self.systems += _baselines_right(window).astype(np.int64) @ groups
+
+    def merge(self, other: Self) -> None:
+        self.right += other.right
+        self.total += other.total
+        self.systems += other.systems
+        self.single += other.single
+        self.kept += other.kept
+
+
+def accumulator(model: AttentionModel, request: Request) -> Selections:
+    """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.chosen` picks one."""
+    return Selections(model.layers, model.heads, model.device, request.settings.paper)
+
+
+def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
+    """The result, with the first documents and the guesses made in them."""
+    documents, items = shown_documents(windows)
+    guess, weight = Kept.joined(accumulator.kept, len(items))
+    return CoreferenceHeads(
+        provenance=provenance,
+        right=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
+        total=accumulator.total,
+        systems=list(BASELINES),
+        system_right=accumulator.systems,
+        single=accumulator.single,
+        documents=documents,
+        items=items,
+        guess=guess,
+        weight=weight,
+    )
+
+
+def _baselines_right(window: Window) -> np.ndarray:
+    """(system, item) bool."""
+    chosen = guesses(window.document, window.heads, window.items)
+    rows = []
+    for item, guess in zip(window.items, chosen, strict=True):
+        antecedents = {window.heads[antecedent] for antecedent in item.antecedents}
+        rows.append([mention is not None and window.heads[mention] in antecedents for mention in guess])
+    return np.array(rows, dtype=bool).T

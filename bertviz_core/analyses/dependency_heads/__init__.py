@@ -1,0 +1,1 @@
+"""Dependency heads (section 4.2; Table 1)."""

@@ -1,0 +1,153 @@
+"""Table 1 as pictures: best heads against fixed offsets, the offsets of one relation, sentences with arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from bertviz_core import paper
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
+from bertviz_core.heads import Head
+from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.writing import isolated
+
+COLOUR, GREY = "#4c6ef5", "#8c8c8c"
+
+
+def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
+    """A line for each relation: its best head with the 95% interval, the best fixed offset, the paper's best head."""
+    frame = result.to_frame()
+    theirs = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
+    percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=percent["accuracy"],
+        y=frame["relation"],
+        mode="markers",
+        name="best head",
+        marker={"color": COLOUR, "size": 10},
+        error_x={
+            "array": percent["high"] - percent["accuracy"],
+            "arrayminus": percent["accuracy"] - percent["low"],
+            "color": COLOUR,
+            "thickness": 1.2,
+        },
+        customdata=frame[["head", "direction", "n"]],
+        hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=percent["baseline_accuracy"],
+        y=frame["relation"],
+        mode="markers",
+        name="best fixed offset",
+        marker={"color": GREY, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
+        customdata=frame["baseline_offset"],
+        hovertemplate="%{y}: %{x:.1f}% at offset %{customdata:+d}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=[row[1] if row else None for row in theirs],
+        y=frame["relation"],
+        mode="markers",
+        name="paper (BERT-base, WSJ)",
+        marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},
+        hovertemplate="%{y}: %{x:.1f}% in the paper<extra></extra>",
+    )
+    figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
+    figure.update_yaxes(autorange="reversed", type="category")
+    legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
+    return figure.update_layout(
+        height=110 + 22 * len(frame), legend=legend, margin={"l": 10, "r": 10, "t": 40, "b": 45}, dragmode=False
+    )
+
+
+def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
+    """Accuracy of every fixed offset for one relation, percent, and the line of its best head."""
+    row = result.relations.index(relation)
+    values = 100 * result.offset_accuracy[:, row]
+    best = values.argmax()
+    best_head = 100 * float(result.accuracy[:, row].max())
+    figure = go.Figure(
+        go.Bar(
+            x=[f"{offset:+d}" for offset in result.offsets],
+            y=values,
+            marker={"color": [COLOUR if place == best else GREY for place in range(len(values))]},
+            hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
+        )
+    )
+    figure.add_hline(
+        y=best_head,
+        line={"dash": "dash", "color": COLOUR, "width": 1},
+        annotation={"text": f"best head: {best_head:.1f}%", "font_size": 12},
+        annotation_position="top left",
+    )
+    figure.update_xaxes(
+        title="fixed offset: the guess is so many words to the right, at most the last", type="category"
+    )
+    figure.update_yaxes(title="accuracy, percent", range=[0, 105])
+    return figure.update_layout(height=250, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One kept sentence for a head and a relation: how many of its words are guessed right, and the highest weight."""
+
+    place: int
+    where: str
+    words: int
+    right: int
+    weight: float
+
+
+def examples(result: DependencyHeads, head: Head, direction: int, relation: str) -> list[Example]:
+    """Those kept sentences that have the relation, in file order."""
+    found = []
+    for place, start, sentence in _kept(result):
+        chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, relation)]
+        if chosen:
+            guesses = result.guesses[direction, head.layer, head.head, start:]
+            right = sum(int(guesses[i]) == sentence["governors"][i] - 1 for i in chosen)
+            weights = result.weights[direction, head.layer, head.head, start:][chosen]
+            where = f"sentence {sentence['number'] + 1}, line {sentence['line']}"
+            found.append(Example(place, where, len(chosen), right, float(weights.max()) / 255))
+    return found
+
+
+def example_svg(result: DependencyHeads, place: int, head: Head, direction: int, relation: str) -> str:
+    """A kept sentence: gold arcs above, those of the relation strong; the head's guesses for its words below."""
+    _, start, sentence = next(kept for kept in _kept(result) if kept[0] == place)
+    words, governors = sentence["words"], sentence["governors"]
+    guesses = result.guesses[direction, head.layer, head.head, start:]
+    weights = result.weights[direction, head.layer, head.head, start:] / 255
+    gold, guessed = [], []
+    for i, (governor, name) in enumerate(zip(governors, sentence["relations"], strict=True)):
+        chosen = concerns(name, relation)
+        note = f"{name}: {isolated(words[i])} ← {isolated(words[governor - 1]) if governor else 'root'}"
+        gold.append(Arc(i, governor - 1, name if chosen else "", note, faint=not chosen))
+        if chosen and len(words) > 1:
+            guess = int(guesses[i])
+            right = guess == governor - 1
+            said = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weights[i]:.2f}, "
+            said += "right" if right else "wrong"
+            guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weights[i]:.2f}", said, right))
+    name = f"Gold arcs and the guesses of head {head.label()}, {DIRECTIONS[direction]}, for: {' '.join(words)}"
+    return sentence_svg(words, gold, guessed, name)
+
+
+def concerns(name: str, relation: str) -> bool:
+    """Whether a word of relation `name` counts for the row `relation`."""
+    if relation == ALL:
+        return True
+    if relation == UAS:
+        return name.split(":", maxsplit=1)[0] != "punct"
+    return name == relation
+
+
+def _kept(result: DependencyHeads) -> Iterator[tuple[int, int, dict]]:
+    """(place, where its words start, sentence) for every kept sentence."""
+    start = 0
+    for place, sentence in enumerate(result.sentences):
+        yield place, start, sentence
+        start += len(sentence["words"])

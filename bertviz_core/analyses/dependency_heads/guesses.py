@@ -1,0 +1,242 @@
+"""Heads' guesses at each word's governor, counted on the device (methods, 6; section 4.2).
+
+A head's guess for word w is the other word with the most word-level attention. `dependent->head` reads row w,
+`head->dependent` column w (which word attends most to w). Counts are integers, so that merging is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.models.words import Membership, membership
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.models.attention import LayerAttention
+    from bertviz_core.models.encoding import Batch
+
+DIRECTIONS = ("dependent->head", "head->dependent")
+FOLDS = 2  # by the parity of the sentence's number
+OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
+EXAMPLES = 500  # the guesses of so many sentences are kept, for people to look at
+
+
+def offset_name(offset: int) -> str:
+    """As "offset +1 (last word to itself)": with what the offset does where there is no such word."""
+    edge = "last word to itself" if offset > 0 else "first word to ROOT" if offset else "every word to itself"
+    return f"offset {offset:+d} ({edge})"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the guesses are scored against, and how.
+
+    views: by name, what each makes of a sentence's tree; all are scored, for the guesses are the same.
+    possessives: the words that, following a word of relation `poss`, make the guess for it, where its own guess is
+    not the last word; none switches that rule off.
+    first_piece: a split word's row is that of its first piece.
+    """
+
+    views: Mapping[str, Callable[[Sentence], Sentence]]
+    possessives: tuple[str, ...] = ()
+    first_piece: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """A batch's trees under one view; axes (batch, word), words counted from 0.
+
+    governor: -1 for the root.   bucket: relation * FOLDS + fold.   ruled: the `poss` rule applies.
+    """
+
+    governor: Tensor
+    bucket: Tensor
+    ruled: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A batch's trees under every view.   last: (batch, 1) the last word."""
+
+    words: Membership
+    last: Tensor
+    trees: tuple[Trees, ...]
+
+    def scored(self, trees: Trees, guess: Tensor) -> Tensor:
+        """(real word, ...) whether guesses (batch, ..., word) are right, for the real words of the batch alone."""
+        import torch
+
+        between = [1] * (guess.dim() - 2)
+        following = torch.cat([guess[..., 1:], guess[..., -1:]], -1)
+        ruled = trees.ruled.view(len(guess), *between, -1) & (guess != self.last.view(-1, *between, 1))
+        right = torch.where(ruled, following, guess) == trees.governor.view(len(guess), *between, -1)
+        return right.movedim(-1, 1)[self.words.mask]
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The guesses kept of one batch: `rows` of it; guess and weight: (row, direction, layer, head, word)."""
+
+    rows: list[int]
+    guess: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass
+class Guesses:
+    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
+
+    names: (view, relation) in the order in which they came up, shared by the accumulators of one pass.
+    correct: (relation, fold, direction, layer, head); offsets: (relation, fold, offset); n: (relation, fold); int64.
+    kept: sentence number -> (guess, weight in 255ths), each (direction, layer, head, word), of the first EXAMPLES.
+    """
+
+    rules: Rules
+    layers: int
+    heads: int
+    device: str
+    names: dict[tuple[str, str], int] = field(default_factory=dict)
+    kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        import torch
+
+        def zeros(*shape: int) -> Tensor:
+            return torch.zeros(shape, dtype=torch.int64, device=self.device)
+
+        self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
+        self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
+        self.open: tuple[Batch, Gold, Pages] | None = None
+
+    def fresh(self) -> Self:
+        return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
+
+    def update(self, batch: Batch, attention: LayerAttention) -> None:
+        gold, _ = self._opened(batch)
+        self.score(batch, attention.layer, gold.words.maps(attention.weights))
+
+    def score(self, batch: Batch, layer: int, maps: Tensor) -> None:
+        """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
+        gold, pages = self._opened(batch)
+        weight, guess = best_words(maps, gold.last)
+        for trees in gold.trees:
+            right = gold.scored(trees, guess)  # (real word, direction, head)
+            self._add(gold, trees, self.correct[:, :, :, layer], right)
+        if pages.rows:
+            pages.guess[:, :, layer] = guess[pages.rows].cpu().numpy()
+            pages.weight[:, :, layer] = (weight[pages.rows] * 255).round().clamp(min=0).cpu().numpy()
+
+    def merge(self, other: Self) -> None:
+        import torch
+
+        rows = [self.names.setdefault(name, len(self.names)) for name in list(other.names)][: len(other.n)]
+        self._grow()
+        index = torch.tensor(rows, dtype=torch.int64, device=self.device)
+        for mine, its in ((self.correct, other.correct), (self.offsets, other.offsets), (self.n, other.n)):
+            mine.index_add_(0, index, its.to(self.device))
+        self.kept |= other.kept
+
+    def counts(self) -> dict[str, Tensor]:
+        """The sums by name, in the order of `names`."""
+        self._grow()
+        return {"correct": self.correct, "offsets": self.offsets, "n": self.n}
+
+    def _opened(self, batch: Batch) -> tuple[Gold, Pages]:
+        """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
+        if self.open is None or self.open[0] is not batch:
+            gold = self._gold(batch.examples)
+            self.open = batch, gold, self._open_pages(batch.examples, gold.words.mask.shape[1])
+            self._grow()
+            self._count_words(gold)
+        return self.open[1:]
+
+    def _gold(self, examples: Sequence[Any]) -> Gold:
+        import torch
+
+        words = membership(examples, self.device, first_piece=self.rules.first_piece)
+        size = words.mask.shape[1]
+        last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
+        return Gold(words, last, tuple(self._trees(view, examples, size) for view in self.rules.views))
+
+    def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:
+        import torch
+
+        governor, bucket, ruled = np.zeros((3, len(examples), size), dtype=np.int64)
+        for row, example in enumerate(examples):
+            sentence, fold = self.rules.views[view](example.sentence), example.number % FOLDS
+            relations = [self.names.setdefault((view, name), len(self.names)) for name in sentence.relations]
+            governor[row, : len(sentence)] = np.array(sentence.governors) - 1
+            bucket[row, : len(sentence)] = np.array(relations) * FOLDS + fold
+            ruled[row, : len(sentence)] = self._ruled(sentence)
+        moved = [torch.from_numpy(array).to(self.device) for array in (governor, bucket, ruled)]
+        return Trees(moved[0], moved[1], moved[2].bool())
+
+    def _ruled(self, sentence: Sentence) -> list[bool]:
+        following = (*sentence.words[1:], "")
+        return [
+            relation == "poss" and word.lower() in self.rules.possessives
+            for relation, word in zip(sentence.relations, following, strict=True)
+        ]
+
+    def _count_words(self, gold: Gold) -> None:
+        """The words of the batch, and the guesses of every fixed offset o: min(max(p + o, 0), n), 0 being the root."""
+        import torch
+
+        mask = gold.words.mask
+        place = torch.arange(mask.shape[1], device=self.device)
+        offsets = torch.from_numpy(OFFSETS).to(self.device)
+        fixed = (place + offsets[:, None]).clamp(min=-1)  # (offset, word), the root being -1 here
+        guess = fixed[None].minimum(gold.last[:, :, None])  # (batch, offset, word)
+        for trees in gold.trees:
+            self._add(gold, trees, self.offsets, gold.scored(trees, guess))
+            self._add(gold, trees, self.n, mask.new_ones(int(mask.sum())))
+
+    def _add(self, gold: Gold, trees: Trees, counts: Tensor, right: Tensor) -> None:
+        """Add right (real word, ...) to counts (relation, fold, ...), each word to its relation and fold."""
+        import torch
+
+        bucket = trees.bucket[gold.words.mask]
+        sums = torch.zeros((counts.shape[0] * FOLDS, *right.shape[1:]), dtype=torch.int64, device=self.device)
+        counts += sums.index_add_(0, bucket, right.long()).view(counts.shape)
+
+    def _grow(self) -> None:
+        """Make room for the relations that are new."""
+        import torch
+
+        def longer(counts: Tensor) -> Tensor:
+            more = counts.new_zeros((len(self.names) - len(counts), *counts.shape[1:]))
+            return torch.cat([counts, more])
+
+        self.correct, self.offsets, self.n = longer(self.correct), longer(self.offsets), longer(self.n)
+
+    def _open_pages(self, examples: Sequence[Any], size: int) -> Pages:
+        """Room for the guesses in those of the batch's sentences that are kept."""
+        rows = [row for row, example in enumerate(examples) if example.number < EXAMPLES]
+        shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
+        pages = Pages(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
+        for place, row in enumerate(rows):
+            words = slice(len(examples[row].sentence))
+            self.kept[examples[row].number] = pages.guess[place, ..., words], pages.weight[place, ..., words]
+        return pages
+
+
+def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+    """(weight, guess), each (batch, direction, head, word): the most attended other word, in both directions.
+
+    maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so that
+    it never wins a tie.   last: (batch, 1).   Ties go to the first word. In a sentence of one word the guess is that
+    word, which no tree says.
+    """
+    import torch
+
+    maps.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+    row, column = maps.max(-1), maps.max(-2)
+    weight = torch.stack([row.values, column.values], 1)
+    guess = torch.stack([row.indices, column.indices], 1)
+    return weight, guess.minimum(last[:, :, None, None])

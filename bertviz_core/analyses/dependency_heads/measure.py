@@ -1,0 +1,77 @@
+"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1). Definitions: methods, 6."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.result import ALL, UAS, VIEWS, DependencyHeads, by_size, described
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.requests import Request
+    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.sentences import Sentences
+
+__all__ = ["DependencyHeads", "accumulator", "fewest", "finish"]
+
+FEWEST, FEWEST_IN_SAMPLE = 100, 20
+RELEASE_POSSESSIVES = ("'s", "s'")
+
+
+def fewest(source: Source) -> int:
+    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
+    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
+
+
+def accumulator(model: AttentionModel, request: Request) -> Guesses:
+    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule.
+
+    Option `possessives`: apply that rule in corrected mode too.
+    """
+    words = POSSESSIVES if request.options.get("possessives") else ()
+    rules = Rules(VIEWS, RELEASE_POSSESSIVES if request.settings.paper else words, request.settings.paper)
+    return Guesses(rules, model.layers, model.heads, model.device)
+
+
+def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
+    """The result, with the first sentences and the guesses made in them."""
+    held = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
+    names, rows = _rows_of(list(accumulator.names), held["n"].sum(1))
+    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in held.items()}
+    sentences = [described(example.sentence) for example in takewhile(lambda e: e.number < EXAMPLES, examples)]
+    kept = [accumulator.kept[sentence["number"]] for sentence in sentences]
+    longest = max(len(sentence["words"]) for sentence in sentences) if sentences else 0
+    return DependencyHeads(
+        provenance=provenance,
+        views=[view for view, _ in names],
+        relations=[relation for _, relation in names],
+        n=counts["n"],
+        correct=counts["correct"].swapaxes(1, 2),
+        offsets=OFFSETS,
+        offset_correct=counts["offsets"].sum(0).T,
+        sentences=sentences,
+        guesses=_joined([guess for guess, _ in kept]).astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=_joined([weight for _, weight in kept]),
+    )
+
+
+def _rows_of(names: Sequence[tuple[str, str]], n: np.ndarray) -> tuple[list[tuple[str, str]], list[list[int]]]:
+    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for view in VIEWS:
+        mine = {name: row for row, (its_view, name) in enumerate(names) if its_view == view}
+        rows[view, ALL] = list(mine.values())
+        rows[view, UAS] = [row for name, row in mine.items() if name.split(":")[0] != "punct"]
+        rows |= {(view, name): [mine[name]] for name in by_size(list(mine), n[list(mine.values())])}
+    return list(rows), list(rows.values())
+
+
+def _joined(kept: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(kept, -1) if kept else np.zeros((len(DIRECTIONS), 0, 0, 0), dtype=np.uint8)

@@ -1,0 +1,197 @@
+"""What the dependency analysis finds: right guesses by relation, head, direction and half of the treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS
+from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
+from bertviz_core.analyses.results import Result, to_lists
+from bertviz_core.corpora.treebank.function_heads import function_heads
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
+VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
+    "as-is": lambda sentence: sentence,
+    "function-heads": function_heads,
+}
+RELEASE_OFFSETS = tuple(range(-3, 3))
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyHeads(Result):
+    """Correct guesses for every relation and head. Axes: (fold, direction, relation, layer, head), counted in words.
+
+    views, relations: name the relation axis: for each view "all" and "UAS" first, then by falling number of words.
+    n: (fold, relation) words.
+    correct: guesses that are right.   offsets: (offset,) the fixed offsets that compete as baselines.
+    offset_correct: (offset, relation) right guesses of each.
+    sentences: the first ones of the treebank, as {"number", "line", "words", "governors", "relations"}.
+    guesses, weights: (direction, layer, head, word) for their words one after the other: the word guessed, counted
+    from 0 within its sentence, and the attention it has, in steps of 1/255.
+    """
+
+    analysis: ClassVar[str] = "dependency_heads"
+    views: list[str]
+    relations: list[str]
+    n: np.ndarray
+    correct: np.ndarray
+    offsets: np.ndarray
+    offset_correct: np.ndarray
+    sentences: list[dict[str, Any]]
+    guesses: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def paper(self) -> bool:
+        return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """(direction, relation, layer, head), fractions."""
+        return share(self.correct.sum(0), self.n.sum(0)[:, None, None])
+
+    @property
+    def best(self) -> np.ndarray:
+        """(relation, 3): direction, layer and head of the highest accuracy, the first of equals."""
+        return best_heads(self.correct.sum(0))
+
+    @property
+    def heldout(self) -> np.ndarray:
+        """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
+        NaN where a half has no such word."""
+        right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
+        return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
+
+    @property
+    def offset_accuracy(self) -> np.ndarray:
+        """(offset, relation), fractions."""
+        return share(self.offset_correct, self.n.sum(0))
+
+    def chosen(
+        self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
+    ) -> DependencyHeads:
+        """The counts of one view, for people: relations of fewer than `min_count` words left away, `nmod:poss` counted
+        as `nmod` where subtypes are merged, baselines at most `offsets` words away (mode "paper": the release's own).
+
+        Raises SettingsError for a view that there is not and offsets that were not counted.
+        """
+        check_choice(view, offsets)
+        wanted = RELEASE_OFFSETS if self.paper else [o for o in self.offsets if 0 < abs(o) <= offsets]
+        shown = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
+        viewed = self._rows([row for row, its_view in enumerate(self.views) if its_view == view])
+        merged = viewed._merged() if merge_subtypes else viewed
+        kept = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
+        return replace(
+            kept,
+            provenance=self.provenance | {"options": self.provenance["options"] | shown},
+            offsets=np.array(wanted),
+            offset_correct=kept.offset_correct[np.isin(self.offsets, wanted)],
+            sentences=[_seen(VIEWS[view](sentence_of(s)), merge_subtypes) for s in self.sentences],
+        )
+
+    def _rows(self, keep: Sequence[int]) -> DependencyHeads:
+        return replace(
+            self,
+            views=[self.views[row] for row in keep],
+            relations=[self.relations[row] for row in keep],
+            n=self.n[:, keep],
+            correct=self.correct[:, :, keep],
+            offset_correct=self.offset_correct[:, keep],
+        )
+
+    def most_telling(self) -> str:
+        """The relation whose best head is the furthest above its best offset; "all" where there is none to choose."""
+        gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
+        rows = [row for row, name in enumerate(self.relations) if name not in (ALL, UAS, "root", "punct")]
+        return self.relations[max(rows, key=lambda row: gain[row], default=0)]
+
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "relations": self.relations,
+            "n": self.n.sum(0).tolist(),
+            "offset_accuracy": to_lists(self.offset_accuracy),
+            "offsets": self.offsets.tolist(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
+        import pandas as pd
+
+        n, best = self.n.sum(0), self.best
+        right = of_heads(self.correct.sum(0), best)
+        low, high = wilson(right, n)
+        offset = self.offset_correct.argmax(0)
+        columns = {
+            "relation": self.relations,
+            "n": n,
+            "head": [Head(int(layer), int(head)).label() for _, layer, head in best],
+            "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
+            "accuracy": share(right, n),
+            "low": low,
+            "high": high,
+            "heldout_accuracy": self.heldout,
+            "baseline_offset": self.offsets[offset],
+            "baseline_accuracy": self.offset_accuracy.max(0),
+        }
+        if self.paper:
+            del columns["heldout_accuracy"]
+        return pd.DataFrame(columns)
+
+    def _merged(self) -> DependencyHeads:
+        """Subtypes added up under what stands before the colon; of one view."""
+        bases = [relation.split(":")[0] for relation in self.relations]
+        names = [*self.relations[:2], *by_size(bases[2:], self.n.sum(0)[2:])]
+        member = np.array([[name == base for base in bases] for name in names], dtype=np.int32)
+        return replace(
+            self,
+            views=self.views[:1] * len(names),
+            relations=names,
+            n=self.n @ member.T,
+            correct=np.einsum("mr,fdrlh->fdmlh", member, self.correct),
+            offset_correct=self.offset_correct @ member.T,
+        )
+
+
+def check_choice(view: str, offsets: int) -> None:
+    """Raises SettingsError for a view that there is not, and for offsets that are not counted."""
+    if view not in VIEWS:
+        raise SettingsError(f"There is no view {view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
+    if not 1 <= offsets <= max(OFFSETS):
+        raise SettingsError(f"Offsets up to {offsets} are not counted.", hint=f"Choose 1 to {max(OFFSETS)}.")
+
+
+def described(sentence: Sentence) -> dict[str, Any]:
+    """A sentence as a result keeps it."""
+    values = {field.name: getattr(sentence, field.name) for field in fields(sentence)}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+def _seen(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
+    names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
+    return described(replace(sentence, relations=names))
+
+
+def sentence_of(described: dict[str, Any]) -> Sentence:
+    """The inverse, of what has been to bytes and back too."""
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
+    return Sentence(**values)
+
+
+def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
+    """Different names by falling total, then by name."""
+    totals: dict[str, int] = {}
+    for name, count in zip(names, n.tolist(), strict=True):
+        totals[name] = totals.get(name, 0) + count
+    return sorted(totals, key=lambda name: (-totals[name], name))

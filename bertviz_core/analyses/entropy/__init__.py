@@ -1,0 +1,1 @@
+"""Entropy (section 3.3; Figure 4)."""

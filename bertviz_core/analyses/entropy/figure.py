@@ -1,0 +1,32 @@
+"""Figure 4: entropy of all rows, and of the [CLS] row alone."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.entropy.measure import Entropy
+from bertviz_core.plotting.style import Series, by_layer, layer_axes
+
+TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
+
+
+def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
+    """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
+    keys = [key for key in TITLES if key in result.present]
+    titles = [TITLES[key] for key in keys]
+    figure = make_subplots(len(keys), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
+    for row, key in enumerate(keys, start=1):
+        by_layer(figure, [Series(key, result[key])], row, base=base)
+        figure.add_hline(
+            y=result.uniform,
+            line={"dash": "dash", "color": "#8c8c8c", "width": 1},
+            annotation={"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12},
+            annotation_position="top right",
+            row=row,
+            col=1,
+        )
+    figure.update_annotations(selector={"yref": "paper"}, x=0, xanchor="left", font_size=14)
+    figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
+    layer_axes(figure, result["entropy"].shape[0], len(keys), base)
+    return figure.update_layout(height=330 * len(keys), showlegend=False)

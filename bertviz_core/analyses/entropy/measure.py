@@ -1,0 +1,87 @@
+"""Entropy of attention: how broad each head looks (3.3; Figure 4). In nats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bertviz_core.analyses.averages import HeadAverages, SegmentAverages, mean_over
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.analyses.requests import Request
+    from bertviz_core.models.attention import LayerAttention
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.segments import Segments
+
+QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
+
+
+@dataclass(frozen=True, slots=True)
+class Entropy(HeadAverages):
+    """`entropy` and `from_cls` (the CLS row alone) in nats; `max_weight`, the mean of each row's largest weight;
+    `uniform`, the entropy that uniform attention would have: the same for every head."""
+
+    analysis: ClassVar[str] = "entropy"
+
+    @property
+    def uniform(self) -> float:
+        """The reference line: the average of log N (of log(i + 1) for a causal model), in nats."""
+        return float(self["uniform"].flat[0])
+
+    def arrays(self) -> dict[str, object]:
+        # Spelled out: zero-argument super() breaks in a dataclass with slots.
+        return HeadAverages.arrays(self) | {"uniform": self.uniform}
+
+
+def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
+    """(batch, head, quantity): averages over rows i of H_i = -sum_j A_ij log A_ij, of the CLS row's H, of
+    max_j A_ij, and of log N (section 3.3). `smoothed`: the release's 0.9999 A + 0.0001/N in place of A."""
+    import torch
+
+    rows = batch.row_weights
+    largest = attention.weights.amax(-1)  # (batch, head, query)
+    entropies = _smoothed_entropies(batch, attention) if smoothed else _entropies(attention, largest)
+    uniform = _log_candidates(batch, attention.causal)
+    means = [(values * rows[:, None]).sum(-1) for values in (entropies, largest, uniform[:, None].expand_as(largest))]
+    of_cls = (entropies * mean_over(batch.cls)[:, None]).sum(-1)
+    return torch.stack([means[0], of_cls, means[1], means[2]], -1)
+
+
+def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
+    """The accumulator for one pass; mode "as in the paper" smooths as the release does."""
+    return SegmentAverages(
+        QUANTITIES, partial(measure, smoothed=request.settings.paper), model.layers, model.heads, model.device
+    )
+
+
+def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> Entropy:
+    """The result, with the texts of the segments that stand out."""
+    return Entropy(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
+
+
+def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:
+    """(batch, head, query), without a logarithm for each element: with z the logits and m their maximum,
+    log A_ij = (z_ij - m_i) + log max_j A_ij, so H_i = -log max_j A_ij - sum_j A_ij (z_ij - m_i)."""
+    import torch
+
+    if attention.logits is None:
+        return torch.special.entr(attention.weights).sum(-1)
+    shifted = attention.logits - attention.logits.amax(-1, keepdim=True)
+    return -largest.log() - shifted.mul_(attention.weights).sum(-1)
+
+
+def _smoothed_entropies(batch: Batch, attention: LayerAttention) -> Tensor:
+    import torch
+
+    share = batch.row_weights[:, None, None]  # (batch, 1, 1, key): 1/N for real keys
+    return torch.special.entr(0.9999 * attention.weights + 0.0001 * share).sum(-1)
+
+
+def _log_candidates(batch: Batch, causal: bool) -> Tensor:
+    """(batch, query): log of the number of tokens that a row may attend to."""
+    candidates = batch.mask.cumsum(1) if causal else batch.mask.sum(1, keepdim=True).expand_as(batch.mask)
+    return candidates.clamp(min=1).log().float()

@@ -1,0 +1,203 @@
+"""Table 3 as a picture, learning curves, accuracy by distance, learned weights, sentences with two trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core import paper
+from bertviz_core.analyses.dependency_heads.guesses import offset_name
+from bertviz_core.analyses.probes.measure import AS_RELEASED, Probes
+from bertviz_core.heads import Head
+from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.writing import isolated
+
+COLOUR, PAPER = "#4c6ef5", "#e8890c"
+# A colour and a marker for each probe; grey for what has learnt nothing from a trained network.
+STYLES = {
+    "right-branching": ("#8c8c8c", "triangle-right"),
+    "best-offset": ("#8c8c8c", "triangle-right-open"),
+    "distances-and-words": ("#0c9aa8", "square"),
+    "random-attention-and-words": ("#9c36b5", "diamond-open"),
+    "random-attention-only": ("#9c36b5", "circle-open"),
+    "attention-only": ("#4c6ef5", "circle"),
+    "attention-and-words": ("#e03131", "diamond"),
+    "structural": ("#2b9348", "star"),
+}
+STYLES |= {name + AS_RELEASED: (colour, "x") for name, (colour, _) in STYLES.items() if "words" in name}
+DIVERGING = [[0.0, "#e8890c"], [0.5, "rgba(140, 140, 140, 0.08)"], [1.0, "#4c6ef5"]]
+
+
+def paper_figure(result: Probes) -> go.Figure:
+    """A line for each probe: its score with the 95% interval, that with punctuation, and the paper's."""
+    percent = 100 * result.to_frame()[["score", "low", "high", "with_punctuation"]]
+    names = titles(result)
+    without, including = papers_scores(result)
+    theirs = [a or b for a, b in zip(without, including, strict=True)]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=percent["score"],
+        y=names,
+        mode="markers",
+        name="this run",
+        marker={"color": COLOUR, "size": 11},
+        error_x={
+            "array": percent["high"] - percent["score"],
+            "arrayminus": percent["score"] - percent["low"],
+            "color": COLOUR,
+            "thickness": 1.2,
+        },
+        customdata=np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
+        hovertemplate="%{y}: %{customdata[0]} %{x:.1f} (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+    )
+    figure.add_scatter(
+        x=percent["with_punctuation"],
+        y=names,
+        mode="markers",
+        name="with punctuation",
+        marker={"color": COLOUR, "size": 9, "symbol": "circle-open"},
+        hovertemplate="%{y}: UAS with punctuation %{x:.1f}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=theirs,
+        y=names,
+        mode="markers",
+        name="paper (BERT-base, WSJ)",
+        marker={"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}},
+        customdata=[", with punctuation" if score else "" for score in including],
+        hovertemplate="%{y}: %{x} in the paper%{customdata}<extra></extra>",
+    )
+    figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
+    figure.update_yaxes(autorange="reversed", type="category")
+    return figure.update_layout(
+        height=130 + 34 * len(names), legend=_above(), margin={"l": 10, "r": 10, "t": 40, "b": 45}, dragmode=False
+    )
+
+
+def curves_figure(result: Probes) -> go.Figure:
+    """Loss after each epoch, of L-BFGS each iteration, against the seconds since the start: of the training part, and
+    dashed of the part that says when to stop. The structural probe's loss is of another kind and not here."""
+    figure = go.Figure()
+    for probe in filter(lambda name: name != "structural", result.curves):
+        curve, colour = result.curves[probe], STYLES[probe][0]
+        for key, dash, part in (("train_loss", "solid", "training"), ("validation_loss", "dash", "validation")):
+            if np.isfinite(curve[key]).any():
+                figure.add_scatter(
+                    x=curve["seconds"],
+                    y=curve[key],
+                    mode="lines+markers",
+                    name=title(probe, result),
+                    legendgroup=probe,
+                    showlegend=key == "train_loss",
+                    line={"color": colour, "dash": dash, "width": 2},
+                    marker={"symbol": STYLES[probe][1], "size": 6},
+                    hovertemplate=f"{title(probe, result)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
+                )
+    figure.update_xaxes(title="seconds of training", rangemode="tozero")
+    figure.update_yaxes(title="loss, nats a word", rangemode="tozero")
+    return figure.update_layout(height=340, margin={"l": 55, "r": 10, "t": 20, "b": 45}, dragmode=False)
+
+
+def distance_figure(result: Probes) -> go.Figure:
+    """Accuracy by where the governor stands; at 0, words that hang from ROOT."""
+    figure = go.Figure()
+    far = int(np.abs(result.distances).max(initial=1))
+    ticks = ["ROOT" if d == 0 else f"{d:+d}" + (" …" if abs(d) == far else "") for d in result.distances.tolist()]
+    for place, (probe, name) in enumerate(zip(result.probes, titles(result), strict=True)):
+        n, right = result.distance_n[place], result.distance_right[place]
+        figure.add_scatter(
+            x=ticks,
+            y=100 * right / np.where(n > 0, n, np.nan),
+            mode="lines+markers",
+            name=name,
+            line={"color": STYLES[probe][0], "width": 1.5},
+            marker={"symbol": STYLES[probe][1], "size": 8},
+            customdata=n,
+            visible="legendonly" if probe in ("right-branching", "best-offset") else True,
+            hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
+        )
+    entries = 20 + 18 * len(result.probes)  # pixels
+    figure.update_xaxes(title="the governor stands so many words to the right", type="category")
+    figure.update_yaxes(title="found, percent", range=[-3, 103])
+    return figure.update_layout(
+        height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
+    )
+
+
+def weight_map(weights: np.ndarray, name: str, *, chosen: Head | None = None, base: int = 1) -> go.Figure:
+    """The map of heads coloured by (layer, head) weights: blue speaks for an arc, orange against it."""
+    most = float(np.abs(weights).max(initial=0)) or 1.0
+    figure = head_map(weights, name, chosen=chosen, base=base, limits=(-most, most), unit="weight")
+    return figure.update_traces(marker={"colorscale": DIVERGING})
+
+
+def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
+    """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
+    words, governors = sentence["words"], sentence["governors"]
+    gold = [Arc(i, g - 1, name, f"{name}: {_named(words, i, g)}") for i, (g, name) in enumerate(_arcs(sentence))]
+    if probe == "structural":
+        guessed = [_edge(governors, *edge) for edge in sentence["guesses"][probe]]
+        said = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
+    else:
+        guesses = sentence["guesses"][probe]
+        guessed = [Arc(i, g - 1, *_told(g == governors[i])) for i, g in enumerate(guesses)]
+        counted = [name.split(":")[0] != "punct" for name in sentence["relations"]]
+        right = sum(g == truth for g, truth, c in zip(guesses, governors, counted, strict=True) if c)
+        said = f"{right} of {sum(counted)} words right"
+    return said, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
+
+
+def title(probe: str, result: Probes | None = None) -> str:
+    """A probe's name as Table 3 writes it; of a row of a result, what tells it from the others."""
+    if probe == "right-branching":
+        return "Right-branching (last word to ROOT)"
+    if probe == "best-offset" and result:
+        return f"Best {offset_name(result.about['best_offset'])}"
+    name = probe.removesuffix(AS_RELEASED).replace("-", " ").capitalize()
+    if probe.endswith(AS_RELEASED):
+        return f"{name}, as released"
+    return f"{name}, aligned" if result and probe + AS_RELEASED in result.probes else name
+
+
+def titles(result: Probes) -> list[str]:
+    """The names of all rows."""
+    return [title(probe, result) for probe in result.probes]
+
+
+def papers_scores(result: Probes) -> tuple[list[float | None], list[float | None]]:
+    """The paper's score beside each row, percent: without punctuation, and with it. Of two rows of a probe the paper's
+    is the one as released; the best offset has Table 1's where it is the same offset."""
+    names = ["" if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
+    _, _, score, offset = paper.TABLE_1["all"]
+    over_all_words = paper.TABLE_3_WITH_PUNCTUATION | (
+        {"best-offset": score} if result.about["best_offset"] == offset else {}
+    )
+    return [paper.TABLE_3.get(name) for name in names], [over_all_words.get(name) for name in names]
+
+
+def _arcs(sentence: dict[str, Any]) -> list[tuple[int, str]]:
+    return list(zip(sentence["governors"], sentence["relations"], strict=True))
+
+
+def _named(words: list[str], word: int, governor: int) -> str:
+    return f"{isolated(words[word])} ← {isolated(words[governor - 1]) if governor else 'root'}"
+
+
+def _edge(governors: list[int], first: int, second: int) -> Arc:
+    """An edge has no direction: drawn as the tree has it where it is right."""
+    if governors[second] == first + 1:
+        return Arc(second, first, *_told(True))
+    return Arc(first, second, *_told(governors[first] == second + 1))
+
+
+def _told(right: bool) -> tuple[str, str, bool]:
+    return "✓" if right else "✗", "right" if right else "wrong", right
+
+
+def _above(width: float | None = None) -> dict[str, Any]:
+    """A legend above the panel, each entry so wide a share of it; None lets its text say how wide."""
+    place: dict[str, Any] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
+    return place | ({"entrywidthmode": "fraction", "entrywidth": width, "font": {"size": 10}} if width else {})

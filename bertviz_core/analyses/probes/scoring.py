@@ -1,0 +1,96 @@
+"""What a probe guessed on the test part, word by word, and what its score rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from bertviz_core.corpora.treebank.trees import Sentence
+
+FARTHEST = 8  # distances beyond count as this far
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The test part, all words of all sentences one after the other.
+
+    indices: (sentence,).   sentence: (word,) place among indices.   governor: (word,) 0 is ROOT.
+    relation: (word,) names.   counted: (word,) not punctuation.   edge: (word,) the structural probe's: neither the
+    word nor its governor is punctuation or ROOT.
+    distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
+    """
+
+    indices: np.ndarray
+    sentence: np.ndarray
+    governor: np.ndarray
+    relation: np.ndarray
+    counted: np.ndarray
+    edge: np.ndarray
+    distance: np.ndarray
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], indices: np.ndarray) -> Self:
+        chosen = [sentences[i] for i in indices.tolist()]
+        governor = np.concatenate([np.array(sentence.governors) for sentence in chosen])
+        place = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
+        marks = [not_punctuation(sentence) for sentence in chosen]
+        edge = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
+        return cls(
+            indices,
+            np.repeat(np.arange(len(chosen)), [len(sentence) for sentence in chosen]),
+            governor,
+            np.array([name for sentence in chosen for name in sentence.relations]),
+            np.concatenate(marks),
+            np.concatenate(edge),
+            np.where(governor == 0, 0, (governor - place).clip(-FARTHEST, FARTHEST)),
+        )
+
+    def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:
+        """(word,) 1 where the guessed governor is the tree's."""
+        return (np.concatenate([guesses[i] for i in self.indices.tolist()]) == self.governor).astype(float)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One probe on the test part.
+
+    right: (word,) share of seeds in which the word's governor (UUAS: its edge) was found.   counted: (word,) bool.
+    guessed: by sentence index, governors (UUAS: edges), of the first seed.
+    """
+
+    name: str
+    metric: str
+    right: np.ndarray
+    counted: np.ndarray
+    parameters: int = 0
+    seconds: float = 0.0
+    curve: dict[str, Any] | None = None
+    guessed: dict[int, Any] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        return float(self.right[self.counted].mean()) if self.counted.any() else float("nan")
+
+    @property
+    def with_punctuation(self) -> float:
+        """The share over all words; NaN for UUAS, whose trees have no punctuation."""
+        return float(self.right.mean()) if self.metric == "UAS" else float("nan")
+
+    def interval(self, gold: Gold, seed: int) -> tuple[float, float]:
+        """95% bootstrap interval over sentences, each drawn with all its words."""
+        size = len(gold.indices)
+        right = np.bincount(gold.sentence, self.right * self.counted, size)
+        words = np.bincount(gold.sentence, self.counted, size)
+        drawn = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
+        shares = right[drawn].sum(1) / np.maximum(words[drawn].sum(1), 1)
+        low, high = np.percentile(shares, [2.5, 97.5])
+        return float(low), float(high)
+
+
+def not_punctuation(sentence: Sentence) -> np.ndarray:
+    """(word,) bool."""
+    return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])

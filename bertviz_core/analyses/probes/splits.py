@@ -1,0 +1,55 @@
+"""Which sentences train, which say when to stop, and which are scored; none is in two parts, nor its double."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.errors import InputError
+
+TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
+FEWEST = 10  # different sentences, below which there is nothing to learn from
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Indices of sentences, in file order."""
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+
+def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: bool, left_out: LeftOut) -> Parts:
+    """The parts of `sentences`, of which the last `given` are a test file of their own (0: a part is held out).
+
+    Sentences of the same words stay together; training sentences that also stand in the test file are left out and
+    counted. The cut depends on the seed and the words alone, not on the file's order.
+    """
+    first = len(sentences) - given
+    tested = {sentence.words for sentence in sentences[first:]}
+    for sentence in sentences[:first]:
+        if sentence.words in tested:
+            left_out.add("a sentence that also stands in the test file (not trained on)", sentence.where)
+    different = {sentence.words for sentence in sentences[:first]} - tested
+    order = sorted(different, key=lambda words: _draw(words, seed))
+    if len(order) < FEWEST:
+        raise InputError(
+            f"{len(order)} different sentences are too few to train a probe on.",
+            hint=f"Give a treebank of {FEWEST} or more; hundreds are better.",
+        )
+    cut = 0 if given else round(TEST * len(order))
+    stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
+    place = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
+    drawn = [place.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
+    train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
+    return Parts(train, validation, test)
+
+
+def _draw(words: tuple[str, ...], seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\n{' '.join(words)}".encode()).digest()

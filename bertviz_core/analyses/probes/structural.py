@@ -1,0 +1,217 @@
+"""The structural probe (Hewitt and Manning 2019), on all layers in one training; Table 3's last row.
+
+A linear map B under which squared distances fit distances in the tree: the L1 loss over pairs of words, per sentence
+divided by n^2. Scored as UUAS: edges of the minimum spanning tree over the words that are not punctuation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import torch
+from scipy.sparse.csgraph import minimum_spanning_tree
+from torch import Tensor, nn
+
+from bertviz_core.analyses.probes.scratch_array import Room
+from bertviz_core.analyses.probes.training import Curve, Schedule
+from bertviz_core.engine.progress import Progress
+from bertviz_core.models.encoding import buckets, collate
+from bertviz_core.models.sentences import EncodedSentence
+
+if TYPE_CHECKING:
+    from bertviz_core.corpora.treebank.trees import Sentence
+    from bertviz_core.models.loading import AttentionModel
+
+SENTENCES = 20  # in a step
+
+
+def tree_distances(governors: np.ndarray) -> np.ndarray:
+    """(n, n) int16 edges between words in the tree that hangs from ROOT, ROOT counting as a word on the way."""
+    size = len(governors)
+    apart = np.full((size + 1, size + 1), np.inf)
+    np.fill_diagonal(apart, 0)
+    words = np.arange(1, size + 1)
+    apart[words, governors] = apart[governors, words] = 1
+    for via in range(size + 1):
+        apart = np.minimum(apart, apart[:, via, None] + apart[None, via])
+    return apart[1:, 1:].astype(np.int16)
+
+
+class WordStates:
+    """Hidden states of every word of every sentence, computed once; a context that removes its file when left.
+
+    states: by sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
+    """
+
+    def __init__(self, model: AttentionModel, sentences: Sequence[EncodedSentence]) -> None:
+        self.model, self.sentences = model, sentences
+        shapes = [(model.layers + 1, len(one.sentence), model.encoder.config.hidden_size) for one in sentences]
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        self._room = Room(ends[-1], "hidden states")
+        flat = self._room.flat
+        self.states = [
+            flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
+        ]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.states = []
+        self._room.__exit__(kind, error, trace)
+
+    @torch.inference_mode()
+    def fill(self, progress: Progress, batch_tokens: int | None) -> None:
+        """One pass of the model over the sentences."""
+        model = self.model
+        progress.start("Reading hidden states", len(self.sentences), "sentences")
+        for group in buckets(self.sentences, batch_tokens or model.batch_tokens):
+            batch = collate(group, model.tokens, model.device)
+            states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
+            for row, example in enumerate(group):
+                owners = torch.from_numpy(np.asarray(example.words)).to(model.device)
+                size = len(example.sentence)  # type: ignore[attr-defined]
+                belongs = (owners[None] == torch.arange(size, device=model.device)[:, None]).float()
+                mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
+                self.states[example.number][:] = mean.half().cpu().numpy()
+            progress.advance(len(group))
+
+
+class StructuralProbe(nn.Module):
+    """`maps`: (layer, dimension, rank), a B of every layer's own."""
+
+    def __init__(self, layers: int, dimension: int, rank: int, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.maps = nn.Parameter((torch.rand(layers, dimension, rank, generator=generator) - 0.5) * 0.1)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """(layer, sentence, n, n) squared distances, from states (layer, sentence, n, dimension)."""
+        seen = states @ self.maps[:, None]
+        square = seen.square().sum(-1)
+        return (square[..., :, None] + square[..., None, :] - 2 * seen @ seen.mT).clamp(min=0)
+
+
+def loss_of(predicted: Tensor, gold: Tensor) -> Tensor:
+    """(layer,) mean over sentences of the sum over pairs of |predicted - gold|, divided by n^2."""
+    return (predicted - gold).abs().mean((-1, -2)).mean(-1)
+
+
+def fit(
+    probe: StructuralProbe,
+    states: Sequence[np.ndarray],
+    trees: Sequence[np.ndarray],
+    train: np.ndarray,
+    validation: np.ndarray,
+    schedule: Schedule,
+    progress: Progress,
+) -> Curve:
+    """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
+    with its lowest validation loss. It ends when no layer has had a better one for too long."""
+    curve, rng, best = Curve(), np.random.default_rng(schedule.seed), _BestLayers(probe, schedule.patience)
+    parts, held_out = _minibatches(states, train), _minibatches(states, validation)
+    optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
+    progress.start("Training structural", schedule.epochs * len(parts), "steps")
+    progress.losses = curve.train_loss
+    for _ in range(schedule.epochs):
+        total = 0.0
+        for place in rng.permutation(len(parts)):
+            chosen = parts[place]
+            optimiser.zero_grad(set_to_none=True)
+            loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
+            loss.sum().backward()
+            optimiser.step()
+            falling.step()
+            total += float(loss.detach().mean()) * len(chosen)
+            progress.advance(1)
+        losses = _losses(probe, states, trees, held_out)
+        curve.add(total / max(1, sum(map(len, parts))), float(losses.mean()))
+        if held_out and best.seen(losses):
+            break
+    best.restore()
+    return curve
+
+
+@torch.no_grad()
+def edges(
+    probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
+) -> dict[int, list[list[tuple[int, int]]]]:
+    """For each sentence and layer, the edges (lower word, higher word), from 0, of the minimum spanning tree over the
+    words that `counted` marks."""
+    found = {}
+    for i in chosen.tolist():
+        predicted = probe(_stacked(states, [i], probe))[:, 0].double().cpu().numpy()
+        words = np.flatnonzero(counted[i])
+        found[i] = [_tree(layer[np.ix_(words, words)], words) for layer in predicted]
+    return found
+
+
+def right_edges(found: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
+    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `found`."""
+    rows = []
+    for i, trees in found.items():
+        pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]
+        rows.append([[pair in edges for pair in pairs] for edges in map(set, trees)])
+    return np.concatenate(rows, axis=1).astype(float)
+
+
+def _tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
+    if len(words) < 2:
+        return []
+    first, second = minimum_spanning_tree(apart + 1e-6).nonzero()  # a distance of 0 would count as no edge
+    return [(int(min(pair)), int(max(pair))) for pair in zip(words[first], words[second], strict=True)]
+
+
+class _BestLayers:
+    """Every layer's map at its lowest validation loss so far."""
+
+    def __init__(self, probe: StructuralProbe, patience: int) -> None:
+        self.probe, self.patience, self.since = probe, patience, 0
+        self.losses = torch.full((len(probe.maps),), torch.inf)
+        self.kept: Tensor | None = None
+
+    def seen(self, losses: Tensor) -> bool:
+        """Take note of losses (layer,); true when no layer has had a better one for too long."""
+        better = losses < self.losses
+        self.since = 0 if better.any() else self.since + 1
+        self.losses = torch.where(better, losses, self.losses)
+        old, new = self.kept, self.probe.maps.detach()
+        self.kept = new.clone() if old is None else torch.where(better.to(new.device)[:, None, None], new, old)
+        return self.since >= self.patience
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        if self.kept is not None:
+            self.probe.maps.copy_(self.kept)
+
+
+@torch.no_grad()
+def _losses(
+    probe: StructuralProbe, states: Sequence[np.ndarray], trees: Sequence[np.ndarray], parts: list[list[int]]
+) -> Tensor:
+    """(layer,) mean over the sentences of `parts`; NaN of none."""
+    total, sentences = torch.zeros(len(probe.maps)), sum(map(len, parts))
+    for chosen in parts:
+        total += len(chosen) * loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe)).cpu()
+    return total / sentences
+
+
+def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:
+    """Sentences of one length together; those of one word have no distances to learn."""
+    by_length: dict[int, list[int]] = {}
+    for i in chosen.tolist():
+        if states[i].shape[1] > 1:
+            by_length.setdefault(states[i].shape[1], []).append(i)
+    return [group[k : k + SENTENCES] for group in by_length.values() for k in range(0, len(group), SENTENCES)]
+
+
+def _stacked(states: Sequence[np.ndarray], chosen: list[int], probe: StructuralProbe) -> Tensor:
+    return torch.from_numpy(np.stack([states[i] for i in chosen], 1)).to(probe.maps.device).float()
+
+
+def _gold(trees: Sequence[np.ndarray], chosen: list[int], probe: StructuralProbe) -> Tensor:
+    return torch.from_numpy(np.stack([trees[i] for i in chosen])).to(probe.maps.device).float()

@@ -1,0 +1,1 @@
+"""[SEP] gradients (section 3.2; Figure 3)."""

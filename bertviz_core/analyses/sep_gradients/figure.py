@@ -1,0 +1,108 @@
+"""Figure 3: gradients by class of target token; the no-op argument for [SEP]; and the shares of sensitivity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.sep_gradients.measure import CLASSES, SepGradients
+from bertviz_core.heads import Head
+from bertviz_core.plotting import style
+from bertviz_core.plotting.style import COLOURS, Series, by_layer, layer_axes, stack_legends
+
+GAP = 0.17  # between panels, as a share of the figure
+NAMES = {
+    form.format(name): title.format(style.NAMES[f"to_{name}"])
+    for form, title in (
+        ("to_{}", "gradient to {}"),
+        ("to_{}_times_attention", "attention × gradient to {}"),
+        ("attention_to_{}", "attention to {}"),
+    )
+    for name in CLASSES
+}
+WRITTEN = 0.1  # coloured bars from this share on carry it as text
+
+
+def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
+    figure = make_subplots(1, 1)
+    keys = [f"to_{name}" for name in CLASSES if f"to_{name}" in result.present]
+    by_layer(figure, [Series(key, result[key]) for key in keys], 1, base=base)
+    _log_axis(figure, 1, [result[key] for key in keys])
+    layer_axes(figure, len(result.mean[0]), 1, base)
+    stack_legends(figure, 1, GAP)
+    return figure.update_layout(height=420)
+
+
+def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Attention to [SEP] over its gradient, layer by layer: a no-op is high above and low below. The gradient to other
+    tokens stands beside it, for all gradients may fall or rise from layer to layer."""
+    titles = ["How much attention goes to [SEP]", "How much that attention matters to the loss"]
+    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
+    by_layer(figure, [Series("to_sep", result["attention_to_sep"])], 1, base=base)
+    keys = [key for key in ("to_sep", "to_other") if key in result.present]
+    by_layer(figure, [Series(key, result[key]) for key in keys], 2, base=base)
+    figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
+    _log_axis(figure, 2, [result[key] for key in keys])
+    layer_axes(figure, len(result.mean[0]), 2, base)
+    stack_legends(figure, 2, GAP)
+    return figure.update_layout(height=560)
+
+
+def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Of each layer's attention, and of its attention × gradient, the share of each class: stacked bars, to 100%."""
+    panels = (("Of the attention", "attention_to_{}"), ("Of the attention × gradient", "to_{}_times_attention"))
+    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=[title for title, _ in panels])
+    for row, (_, form) in enumerate(panels, start=1):
+        for name, share in result.shares(form).items():
+            colour, _ = COLOURS[f"to_{name}"]
+            title = style.NAMES[f"to_{name}"]
+            figure.add_bar(
+                x=np.arange(1, len(share) + 1),
+                y=share,
+                name=title,
+                marker={"color": colour, "opacity": 0.3 if name == "other" else 0.9},
+                text=[f"{value:.0%}" if value >= WRITTEN and name != "other" else "" for value in share],
+                textposition="inside",
+                insidetextanchor="middle",
+                insidetextfont={"color": "white", "size": 12},
+                textangle=0,
+                constraintext="none",
+                legendgroup=name,
+                legend=f"legend{row if row > 1 else ''}",
+                hovertemplate=f"layer %{{x}}: %{{y:.1%}} to {title}<extra></extra>",
+                row=row,
+                col=1,
+            )
+    figure.update_yaxes(range=[0, 1], tickformat=".0%")
+    layer_axes(figure, len(result.mean[0]), 2, base)
+    stack_legends(figure, 2, GAP)
+    return figure.update_layout(height=560, barmode="stack", bargap=0.25)
+
+
+def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
+    """A row for each class: the head's attention, gradient and their product, each with interval and rank."""
+    at = (head.layer, head.head)
+
+    def shown(quantity: str) -> str:
+        value, interval = result[quantity][at], result.interval(quantity)[at]
+        return f"{style.number(value)} ± {interval:.2g}  ({result.rank(quantity)[at]} of {result[quantity].size})"
+
+    forms = {"attention": "attention_to_{}", "gradient": "to_{}", "attention × gradient": "to_{}_times_attention"}
+    return [
+        {"to": style.NAMES[f"to_{name}"]} | {title: shown(form.format(name)) for title, form in forms.items()}
+        for name in CLASSES
+        if f"to_{name}" in result.present
+    ]
+
+
+def _log_axis(figure: go.Figure, row: int, values: Sequence[np.ndarray]) -> None:
+    """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
+    shown = np.concatenate([one[one > 0] for one in values])
+    few = shown.size and shown.max() / shown.min() < 100
+    figure.update_yaxes(
+        title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick="D2" if few else 1, row=row, col=1
+    )

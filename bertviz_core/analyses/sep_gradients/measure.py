@@ -1,0 +1,172 @@
+"""[SEP] gradients: how much the masked-word loss would change with attention to [SEP], and to other classes of tokens
+(3.2; Figure 3; methods, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.averages import HeadAverages, SegmentAverages
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.analyses.requests import Request
+    from bertviz_core.engine.progress import Progress
+    from bertviz_core.models.encoding import Batch, Encoded
+    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.masked_lm import LayerGradient
+    from bertviz_core.models.masking import Masking
+    from bertviz_core.models.segments import Segments
+
+CLASSES = ("sep", "punct", "cls", "other")  # they partition the tokens of a segment
+QUANTITIES = (
+    *(f"to_{name}" for name in CLASSES),
+    *(f"to_{name}_times_attention" for name in CLASSES),
+    *(f"attention_to_{name}" for name in CLASSES),
+)
+BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
+
+
+@dataclass(frozen=True, slots=True)
+class SepGradients(HeadAverages):
+    """For each class of target tokens j (by the original token, before masking), over the segments that have it:
+
+    `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
+    `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
+    `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
+    loss: the mean over segments of L, in nats.   right, masked: how many masked tokens the model got right, and of how
+    many.
+    """
+
+    analysis: ClassVar[str] = "sep_gradients"
+    loss: float
+    right: int
+    masked: int
+
+    @property
+    def accuracy(self) -> float:
+        """The share of masked tokens that the model got right."""
+        return self.right / self.masked
+
+    def shares(self, form: str) -> dict[str, np.ndarray]:
+        """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
+        or "to_{}_times_attention". Classes that no segment has are missing."""
+        sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
+        total = np.sum(list(sums.values()), axis=0)
+        return {name: one / total for name, one in sums.items()}
+
+    def arrays(self) -> dict[str, Any]:
+        # Spelled out: zero-argument super() breaks in a dataclass with slots.
+        return HeadAverages.arrays(self) | {
+            "loss": self.loss,
+            "accuracy": self.accuracy,
+            "right_tokens": self.right,
+            "masked_tokens": self.masked,
+        }
+
+
+class GradientAverages(SegmentAverages):
+    """Segment averages of the gradients, and sums of L, tokens right, tokens masked and segments."""
+
+    def __init__(self, *args: Any) -> None:
+        import torch
+
+        super().__init__(*args)
+        self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
+
+    def update(self, batch: Batch, gradient: LayerGradient) -> None:
+        import torch
+
+        super().update(batch, gradient)
+        if gradient.layer == 0:  # once a batch
+            seen = gradient.predictions
+            each = (seen.loss, seen.right, seen.selected, torch.ones_like(seen.loss))
+            self.predicted += torch.stack([values.double().sum() for values in each])
+
+    def merge(self, other: GradientAverages) -> None:
+        super().merge(other)
+        self.predicted += other.predicted
+
+
+def measure(batch: Batch, seen: LayerGradient) -> Tensor:
+    """(batch, head, quantity) for QUANTITIES, G = |dL/dA|: the mean of G over rows i and keys j in a class, the sums
+    over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts (section 3.2)."""
+    import torch
+
+    other = batch.mask & ~(batch.sep | batch.punctuation | batch.cls)
+    size = seen.gradient.abs()  # (batch, head, query, key)
+    classes = torch.stack([batch.sep, batch.punctuation, batch.cls, other], -1).to(size)  # (batch, key, class)
+    counts = classes.sum(1)[:, None]  # (batch, 1, class)
+    rows = batch.row_weights[:, None, None].to(size)  # (batch, 1, 1, query)
+
+    def to_classes(values: Tensor) -> Tensor:
+        """(batch, head, class): sums over the keys of each class, mean over rows."""
+        return (rows @ values)[:, :, 0] @ classes * (counts / counts)
+
+    return torch.cat([to_classes(size) / counts, to_classes(size * seen.weights), to_classes(seen.weights)], -1)
+
+
+def accumulator(model: AttentionModel, request: Request) -> GradientAverages:
+    """The accumulator for one pass; the settings change nothing here (mode acts on the token types alone)."""
+    return GradientAverages(QUANTITIES, measure, model.layers, model.heads, model.device)
+
+
+def run(
+    model: AttentionModel, examples: Segments, accumulators: list[Any], progress: Progress, batch_tokens: int | None
+) -> None:
+    """One forward and one backward pass of every segment, masked by the settings' seed."""
+    from bertviz_core.engine import stream
+    from bertviz_core.models.masked_lm import backward
+    from bertviz_core.models.masking import Masking
+
+    masking = Masking.of(model.tokens, examples.settings.seed)
+    segments = _with_words(examples, masking)
+    size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
+    stream.run(model, segments, accumulators, progress, size, partial(backward, masking=masking))
+
+
+def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
+    """The result, with the texts of the segments that stand out; raises InputError where no segment had a word."""
+    from bertviz_core.errors import InputError
+
+    loss, right, masked, count = accumulator.predicted.tolist()
+    if not count:
+        raise InputError(
+            "No segment has a token that could be masked.", where=segments.source.name, hint="Give text with words."
+        )
+    return SepGradients(
+        provenance=provenance,
+        **accumulator.result(),
+        texts=accumulator.texts(segments),
+        loss=loss / count,
+        right=int(right),
+        masked=int(masked),
+    )
+
+
+def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, list[int]]]:
+    """The inputs whose gradients are taken, in the corpus's order, so that anyone can recompute one: `original_ids`,
+    `input_ids` as the model sees them, `token_type_ids` (zeros where the model has no `types`), and `labels` (-100
+    where a token is not asked for)."""
+    from bertviz_core.models.masking import Masking
+
+    masking = Masking.of(segments.tokens, segments.settings.seed)
+    for example in _with_words(segments, masking):
+        masked = masking.apply(example)
+        arrays = (example.ids, masked.ids, example.types if types else 0 * example.types, masked.labels)
+        names = ("original_ids", "input_ids", "token_type_ids", "labels")
+        yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
+
+
+def _with_words(segments: Segments, masking: Masking) -> Iterable[Encoded]:
+    """The segments that have a token to predict; the others are left out and counted."""
+    for example in segments:
+        if len(masking.candidates(example.ids)):
+            yield example
+        else:
+            segments.left_out.add("a segment of special tokens alone, with nothing to predict", example.where)

@@ -1,0 +1,1 @@
+"""Surface patterns (sections 3.1 and 3.2; Figure 2)."""

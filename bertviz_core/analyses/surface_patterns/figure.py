@@ -1,0 +1,30 @@
+"""Figure 2: the release's three panels, rightly labelled."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.analyses.surface_patterns.measure import SurfacePatterns
+from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
+
+GAP = 0.13  # between panels, as a share of the figure
+PANELS = (
+    ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct")),
+    ("Attention to [SEP], by where it comes from", ("sep_to_sep", "other_to_sep")),
+    ("Attention to neighbours", ("current", "previous", "next")),
+)
+
+
+def paper_figure(result: SurfacePatterns, base: int = 1) -> go.Figure:
+    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out."""
+    panels = [(title, [key for key in keys if key in result.present]) for title, keys in PANELS]
+    panels = [(title, keys) for title, keys in panels if keys]
+    titles = [title for title, _ in panels]
+    figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
+    for row, (_, keys) in enumerate(panels, start=1):
+        by_layer(figure, [Series(key, result[key]) for key in keys], row, base=base)
+    stack_legends(figure, len(panels), GAP)
+    figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
+    layer_axes(figure, result["current"].shape[0], len(panels), base)
+    return figure.update_layout(height=290 * len(panels))

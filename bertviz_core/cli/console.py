@@ -1,0 +1,142 @@
+"""What every command shares: its options, its progress on standard error, and its output."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from bertviz_core import exports
+from bertviz_core.analyses import requests
+from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import DownloadNeeded, SettingsError
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Execution, Settings
+
+
+@dataclass
+class Console:
+    """The options that every analysis takes; commands receive them read and checked, as `console`."""
+
+    input: Annotated[str, typer.Argument(help="A file, or the name of a built-in sample.")]
+    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo"
+    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
+    dtype: Annotated[str, typer.Option(help="float32, or bfloat16 for previews.")] = "float32"
+    max_length: Annotated[int, typer.Option(help="Most tokens of one input, special tokens included.")] = 128
+    limit: Annotated[int | None, typer.Option(help="Only the first N inputs of the file.")] = None
+    seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0
+    batch_tokens: Annotated[int | None, typer.Option(help="Tokens in one batch; the device chooses.")] = None
+    mode: Annotated[str, typer.Option(help="corrected, or paper for the release's own choices.")] = "corrected"
+    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
+    no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the store.")] = False
+    out: Annotated[list[Path] | None, typer.Option(help="Write to a file, by its ending; repeatable.")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")] = False
+
+    def checkpoint(self) -> checkpoint.Checkpoint:
+        """The model's files; a hub model that is not here is fetched, its size said first."""
+        try:
+            return checkpoint.find(self.model, self.revision)
+        except DownloadNeeded as needed:
+            self.say(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB")
+            return checkpoint.download(self.model, self.revision)
+
+    def settings(self) -> Settings:
+        return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype)  # type: ignore[arg-type]
+
+    def execution(self) -> Execution:
+        if self.batch_tokens is not None and self.batch_tokens < 1:
+            raise SettingsError("--batch-tokens is below 1.", hint="Leave it out, or give some hundreds.")
+        return Execution(self.device, self.batch_tokens)
+
+    def source(self) -> Source:
+        return find_source(self.input)
+
+    def opened_store(self) -> Store | None:
+        return None if self.no_store else Store(self.store)
+
+    def analyse(
+        self,
+        analysis: str,
+        options: dict[str, Any] | None = None,
+        shown: Callable[[Any], Any] = lambda result: result,
+        others: dict[str, Source] | None = None,
+    ) -> None:
+        """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it.
+
+        others: further files that the analysis reads, by what they are to it."""
+        for path in self.out or []:
+            exports.check_path(path)
+        request = requests.Request(
+            analysis, self.checkpoint(), self.source(), self.settings(), options or {}, others or {}
+        )
+        request.settings.check(request.checkpoint)
+        request.check_model()
+        store = self.opened_store()
+        result = requests.find(store, request)
+        if result is None:
+            result = requests.compute(request, store, self.execution(), self.progress())
+            self.say("")
+        result = shown(result)
+        for path in self.out or []:
+            exports.write(result, path)
+        if not self.out:
+            print(exports.to_table(result))
+
+    def progress(self) -> Progress:
+        return Progress() if self.quiet else PrintedProgress()
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+
+class PrintedProgress(Progress):
+    """Says where it is on standard error, a few times a second on a terminal, every ten seconds in a log."""
+
+    said: float = 0.0
+
+    def advance(self, count: int) -> None:
+        super().advance(count)
+        terminal = sys.stderr.isatty()
+        if time.monotonic() - self.said > (0.2 if terminal else 10) or (count and self.done == self.total):
+            self.said = time.monotonic()
+            print(
+                f"\r\033[K{self}" if terminal else str(self), end="" if terminal else "\n", file=sys.stderr, flush=True
+            )
+
+
+def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """Give a command whose first parameter is `console` all of Console's options, after its own; but those `without`
+    which it does, and which then are as nobody had given them."""
+    signature = inspect.signature(function, eval_str=True)
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
+    hints = get_type_hints(Console, include_extras=True)
+    shared = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[f.name], default=_default(f))
+        for f in fields(Console)
+        if f.name not in without
+    ]
+    first = [p for p in shared if p.name == "input"]
+
+    def command(**values: Any) -> None:
+        console = Console(**{"input": ""} | {p.name: values.pop(p.name) for p in shared})
+        function(console, **values)
+
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__signature__ = inspect.Signature([*first, *own, *shared[len(first) :]])  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
+    return command
+
+
+def _default(entry: Any) -> Any:
+    return inspect.Parameter.empty if entry.name == "input" else entry.default

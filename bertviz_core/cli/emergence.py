@@ -1,0 +1,56 @@
+"""The command `emergence`: every checkpoint of a training, side by side."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bertviz_core import exports
+from bertviz_core.cli.console import Console, with_console
+from bertviz_core.corpora.samples import find_source
+from bertviz_core.emergence.requests import EmergenceRequest, compute, find
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.engine.store import Store
+
+emergence_app = typer.Typer()
+
+
+@emergence_app.command("emergence")
+@partial(with_console, without=("input", "model", "revision"))
+def emergence(
+    console: Console,
+    folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
+    text: Annotated[str, typer.Option(help="For surface patterns, entropy and the loss.")] = "encyclopedia",
+    treebank: Annotated[str, typer.Option(help="For dependency heads.")] = "treebank",
+) -> None:
+    """How the heads' behaviours come about during a training: every checkpoint of a folder, side by side."""
+    for path in console.out or []:
+        exports.check_path(path)
+    training = find_training(folder)
+    request = EmergenceRequest(training, find_source(text), find_source(treebank), console.settings())
+    result = _found_or_computed(console, request)
+    for path in console.out or []:
+        exports.write(result, path)
+    if not console.out:
+        print(exports.to_table(result))
+
+
+def _found_or_computed(console: Console, request: EmergenceRequest) -> Emergence:
+    """Without a store, what is computed of single checkpoints stands in a folder that goes when all is done."""
+    with ExitStack() as stack:
+        if console.no_store:
+            passing = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            store = Store(passing, shipped=passing / "nothing")
+        else:
+            store = Store(console.store)
+        result = find(store, request)
+        if result is None:
+            result = compute(request, store, console.execution(), console.progress())
+            console.say("")
+    return result

@@ -1,0 +1,153 @@
+"""The commands about inputs: segments, treebanks as JSON, attention maps, and one head on one input."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bertviz_core import exports
+from bertviz_core.cli.console import Console, with_console
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
+
+if TYPE_CHECKING:
+    from bertviz_core.viewer.view import InputAttention, View
+
+HEAVIEST = 20  # lines that `attention` prints
+
+inputs_app = typer.Typer()
+
+
+@inputs_app.command("treebank")
+@with_console
+def treebank(console: Console) -> None:
+    """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
+    from bertviz_core.corpora.skipped import LeftOut
+    from bertviz_core.corpora.treebank.reader import Treebank, to_authors
+
+    left_out, source = LeftOut(), console.source()
+    _write_json(console, lambda: map(to_authors, islice(Treebank(source).sentences(left_out), console.limit)))
+    _say_left_out(console, left_out)
+
+
+@inputs_app.command("segments")
+@with_console
+def segments(console: Console) -> None:
+    """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
+    made = segments_of(console)
+    _write_json(console, lambda: ({"tokens": made.tokens.names(e.ids), "where": e.where} for e in made))
+    _say_left_out(console, made.left_out)
+
+
+@inputs_app.command("extract")
+@with_console
+def extract(
+    console: Console,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Maps between words, not wordpieces.")] = False,
+) -> None:
+    """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
+    from bertviz_core.engine.extract import extract as write_maps
+    from bertviz_core.models.loading import load
+
+    paths = console.out or []
+    if len(paths) != 1:
+        raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
+    exports.check_path(paths[0], (".safetensors",))
+    made = segments_of(console)
+    if word_level:
+        _require_words(made)
+    model = load(console.checkpoint(), console.device, console.dtype)
+    metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
+    level = console.mode if word_level else None
+    write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
+    exports.write_records(paths[0].with_suffix(".json"), (_describe(made, example) for example in made))
+    _say_left_out(console, made.left_out)
+
+
+@inputs_app.command("attention")
+@with_console
+def attention(
+    console: Console,
+    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
+    item: Annotated[int, typer.Option(help="Which input of the file, from 1.")] = 1,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Between words, not wordpieces.")] = False,
+    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; the others sum to 1.")] = False,
+    least: Annotated[float, typer.Option(help="Leave lighter lines out of the drawing.")] = 0.02,
+) -> None:
+    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
+    from bertviz_core.viewer.view import View
+
+    for path in console.out or []:
+        exports.check_path(path, exports.INPUT_SUFFIXES)
+    view = View(word_level, not no_special, first_piece=console.mode == "paper")
+    chosen = Head.parse(head)
+    seen, origin = _look(console, chosen, item, view)
+    for path in console.out or []:
+        exports.write_input(seen, chosen, path, origin, least)
+    if not console.out:
+        print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
+
+
+def segments_of(console: Console) -> Any:
+    """The encoded examples of the command's input; raises BertvizError for settings the model cannot use."""
+    from bertviz_core.models.loading import load_tokens
+    from bertviz_core.models.segments import Segments
+
+    checkpoint = console.checkpoint()
+    console.settings().check(checkpoint)
+    return Segments(console.source(), load_tokens(checkpoint), console.settings())
+
+
+def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
+    """What the view shows of one input, and what it was computed from."""
+    from bertviz_core.models.labels import layout_of
+    from bertviz_core.models.loading import load
+    from bertviz_core.models.single_input import OneInput, attention, pick
+    from bertviz_core.viewer.view import look
+
+    checkpoint = console.checkpoint()
+    head.check(checkpoint.layers, checkpoint.heads)
+    made = segments_of(console)
+    example = pick(made, item)
+    model = load(checkpoint, console.device, console.dtype)
+    one = OneInput(example, layout_of(example, made.tokens))
+    origin = exports.input_origin(checkpoint, made.settings, one.digest())
+    return look(one.layout, attention(model, example), view), origin
+
+
+def _require_words(made: Any) -> None:
+    without = next((example for example in made if example.words is None), None)
+    if without is not None:
+        raise SettingsError(
+            "--word-level needs inputs that are given as `words`.",
+            where=without.where,
+            hint='Give JSON objects with "words", or leave --word-level out.',
+        )
+
+
+def _describe(made: Any, example: Any) -> dict[str, Any]:
+    """What stands beside the maps: the entry's name, its tokens, and the user's own fields."""
+    return made.other | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
+
+
+def _say_left_out(console: Console, left_out: Any) -> None:
+    for entry in left_out.to_json():
+        console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
+
+
+def _write_json(console: Console, records: Callable[[], Iterable[Any]]) -> None:
+    """The records, read anew for each --out, as a JSON list."""
+    for path in console.out or []:
+        exports.check_path(path, (".json",))
+    for path in console.out or []:
+        exports.write_records(path, records())
+    if not console.out:
+        for piece in exports.json_pieces(records()):
+            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.write(b"\n")

@@ -1,0 +1,1 @@
+"""Corpora with coreference chains: formats, documents, mentions and their head words."""

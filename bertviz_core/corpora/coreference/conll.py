@@ -1,0 +1,126 @@
+"""One sentence's lines of CoNLL-U or CoNLL-X, read by the conllu library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import conllu
+from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
+
+from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
+
+Line = tuple[int, str]  # its number in the file, its text
+COLUMNS = len(DEFAULT_FIELDS)
+FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
+UNIVERSAL_TAGS = frozenset(
+    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
+)
+# https://universaldependencies.org/u/dep/; most of these names are Stanford's too.
+UNIVERSAL_RELATIONS = frozenset(
+    (  # noqa: SIM905
+        "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl "
+        "fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
+        "xcomp"
+    ).split()
+)
+LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
+# Of the columns only id and head need more than their text.
+PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
+
+
+def is_row(text: str) -> bool:
+    """A word's line: ten columns between tabs."""
+    return text.count("\t") == COLUMNS - 1
+
+
+def is_universal(block: list[Line]) -> bool:
+    """CoNLL-U rather than CoNLL-X: its comments, its ranges of ids, or its tags say so."""
+    rows = [text.split("\t") for _, text in block if is_row(text)]
+    comments = any(re.match(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b", text) for _, text in block)
+    ranges = any(not row[0].isdigit() for row in rows)
+    return comments or ranges or all(row[UPOS] in UNIVERSAL_TAGS for row in rows)
+
+
+def swapped(block: list[Line]) -> str:
+    """What speaks for swapped columns in these lines, "" for nothing: no relation where relations should stand, but
+    in another column; parts of speech where words should stand."""
+    columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
+    known = [_share((cell.split(":")[0] for cell in column), UNIVERSAL_RELATIONS) for column in columns]
+    if known[DEPREL] < 0.1 and max(known) > 0.5:
+        return f"the relations stand in column {known.index(max(known)) + 1}, not in column {DEPREL + 1} (DEPREL)"
+    if _share(columns[FORM], UNIVERSAL_TAGS) > 0.5 > _share(columns[UPOS], UNIVERSAL_TAGS):
+        return f"parts of speech stand in column {FORM + 1} (FORM)"
+    return ""
+
+
+def _share(cells: Iterable[str], known: frozenset[str]) -> float:
+    held = [cell in known for cell in cells]
+    return sum(held) / len(held)
+
+
+def read_universal(number: int, block: list[Line]) -> Sentence | None:
+    """A CoNLL-U sentence, or None for comments alone; raises BrokenSentence.
+
+    Multi-word lines (5-6) and empty nodes (8.1) are no words. The tree has one root.
+    """
+    return _read(number, block, universal=True)
+
+
+def read_x(number: int, block: list[Line]) -> Sentence | None:
+    """A CoNLL-X sentence, with any number of roots; else as `read_universal`."""
+    return _read(number, block, universal=False)
+
+
+def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
+    rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
+    words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
+    if not words:
+        return None
+    for place, (line, row) in enumerate(words, start=1):
+        _check_row(line, row, place, universal)
+    lines = [line for line, _ in words]
+    sentence = Sentence(
+        number,
+        lines[0],
+        tuple(row["form"] for _, row in words),
+        tuple(row["head"] for _, row in words),
+        tuple(row["deprel"] for _, row in words),
+    )
+    return check_tree(sentence, lines, single_root=universal)
+
+
+def _row(line: int, text: str) -> dict[str, Any]:
+    if not is_row(text):
+        spaces = "\t" not in text and len(text.split()) >= COLUMNS
+        detail = "tabs turned into spaces" if spaces else f"{text.count(chr(9)) + 1} columns"
+        raise BrokenSentence("a line without ten columns between tabs", line, detail)
+    cells = text.split("\t")
+    for column in ("id", "head"):
+        if LONG_NUMBER.search(cells[DEFAULT_FIELDS.index(column)]):
+            raise _no_number(line, column, cells)
+    try:
+        # The library takes two spaces for a tab; inside a column they mean one.
+        return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
+    except conllu.exceptions.ParseException as error:
+        raise _no_number(line, "id" if "'id'" in str(error) else "head", cells) from error
+
+
+def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
+    reason = f"no number in the {column.upper()} column (were two columns swapped?)"
+    return BrokenSentence(reason, line, repr(cells[DEFAULT_FIELDS.index(column)]))
+
+
+def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> None:
+    if row["id"] != place:
+        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {place} should stand")
+    if row["head"] is None:
+        raise BrokenSentence("a word without a governor", line, "HEAD is _")
+    if not row["form"].strip():
+        raise BrokenSentence("a word without a form", line)
+    relation = row["deprel"]
+    if not relation.strip() or relation == "_":
+        raise BrokenSentence("a word without a relation", line, "DEPREL is _")
+    if relation[0].isdigit() or "=" in relation or (universal and relation in UNIVERSAL_TAGS):
+        raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))

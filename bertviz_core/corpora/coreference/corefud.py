@@ -1,0 +1,121 @@
+"""CorefUD: CoNLL-U whose MISC column brackets the mentions in `Entity=`, with trees and tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bertviz_core.corpora.coreference.chains import Chains, brackets
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import InputError
+from bertviz_core.numbers import small_int
+
+COLUMNS = 10
+PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
+DEFAULT_ORDER = "eid-etype-head-other"
+
+
+@dataclass
+class Draft:
+    """A document while its rows come. Governors count within the document; None once one is not a number."""
+
+    name: str
+    line: int
+    chains: Chains
+    extent: Extent
+    words: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    governors: list[int | None] = field(default_factory=list)
+    sentences: list[int] = field(default_factory=list)
+
+    def finished(self, number: int) -> CoreferenceDocument:
+        governors = [g for g in self.governors if g is not None and g < len(self.words)]
+        return CoreferenceDocument(
+            number=number,
+            name=self.name or f"document {number + 1}",
+            where=f"line {self.line}",
+            words=tuple(self.words),
+            sentences=tuple(self.sentences),
+            mentions=self.chains.mentions(),
+            tags=tuple(self.tags) if any(tag not in {"_", ""} for tag in self.tags) else None,
+            governors=tuple(governors) if len(governors) == len(self.words) else None,
+        )
+
+
+def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+    """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
+    number, place = 0, _label_place(DEFAULT_ORDER)
+    draft = _draft("", 1, source, left_out)
+    sentence_over = True
+    for line, text in source.lines():
+        if text.startswith("#"):
+            name, _, value = (part.strip() for part in text[1:].partition("="))
+            if name.split()[:1] == ["newdoc"]:
+                if draft.words:
+                    yield draft.finished(number)
+                    number += 1
+                draft, sentence_over = _draft(value, line, source, left_out), True
+            elif name == "global.Entity":
+                place = _label_place(value)
+        elif not text.strip():
+            sentence_over = True
+        else:
+            if sentence_over:
+                draft.sentences.append(len(draft.words))
+                sentence_over = False
+            _read_row(draft, text.split("\t"), place, line)
+    if draft.words:
+        yield draft.finished(number)
+
+
+def _draft(name: str, line: int, source: Source, left_out: LeftOut) -> Draft:
+    return Draft(name, line, Chains(source.name, left_out), Extent(source.name))
+
+
+def _label_place(order: str) -> int:
+    """Where among the dashed attributes the entity's own id stands: `eid`, or `GRP` in GUM."""
+    names = order.split("-")
+    return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
+
+
+def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
+    """One word; an empty node (`8.1`) is no word, and a multi-word token (`5-6`) stands for the words after it."""
+    if len(fields) != COLUMNS:
+        raise InputError(
+            f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them.",
+            where=f"{draft.chains.file}, line {line}",
+            hint="Mend or remove the row.",
+        )
+    start, tag = len(draft.words), fields[3] if fields[3] != "_" else fields[4]
+    draft.extent.add(line, fields[1], tag, fields[9])
+    if small_int(fields[0]) is not None:
+        draft.words.append(fields[1])
+        draft.tags.append(tag)
+        draft.governors.append(_governor(fields[6], draft.sentences[-1]))
+    for entry in fields[9].split("|"):
+        if entry.startswith("Entity="):
+            _read_entity(draft.chains, entry.removeprefix("Entity="), (start, len(draft.words)), place, line)
+
+
+def _governor(text: str, first: int) -> int | None:
+    number = small_int(text)
+    if number is None:
+        return None
+    return first + number - 1 if number else -1
+
+
+def _read_entity(chains: Chains, text: str, span: tuple[int, int], place: int, line: int) -> None:
+    for opens, attributes, closes in brackets(text, f"{chains.file}, line {line}"):
+        names = attributes.split("-")
+        label = names[place] if len(names) > place else names[-1]
+        if part := PART.fullmatch(label):
+            if opens and part[2] == "1":
+                chains.left_out.add("a discontinuous mention", f"line {line}")
+            continue
+        if opens:
+            chains.open(label, span[0], line)
+        if closes:
+            chains.close(label, span[1], line)

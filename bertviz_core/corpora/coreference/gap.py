@@ -1,0 +1,81 @@
+"""GAP: a row of a table has a text, a pronoun in it, and two names of which one, or neither, is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention, ordered, sentence_starts
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.source import Source
+from bertviz_core.errors import InputError, shorten
+from bertviz_core.numbers import small_int
+
+HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
+NAMES = ("Pronoun", "A", "B")
+WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+    """A document a row; raises InputError naming the line of a row that does not fit its own text."""
+    names: list[str] = []
+    number = 0
+    for line, text in source.lines():
+        if not names:
+            names = text.split("\t")
+        elif text.strip():
+            where = f"{source.name}, line {line}"
+            yield _document(number, line, _row(names, text, where), where)
+            number += 1
+
+
+def _row(names: list[str], text: str, where: str) -> dict[str, str]:
+    fields = text.split("\t")
+    needed = {"ID", "Text", "A-coref", "B-coref", *NAMES, *(f"{name}-offset" for name in NAMES)}
+    if len(fields) != len(names) or not needed.issubset(names):
+        raise InputError(
+            f"The row has {len(fields)} columns; the first line names {len(names)}.",
+            where=where,
+            hint=f"GAP has the columns {', '.join(sorted(needed))}.",
+        )
+    return dict(zip(names, fields, strict=True))
+
+
+def _document(number: int, line: int, row: dict[str, str], where: str) -> CoreferenceDocument:
+    text = row["Text"]
+    spans = [_span(row, name, where) for name in NAMES]
+    places = _words(text, {place for span in spans for place in span})
+    clusters = {"Pronoun": 0, "A": 1, "B": 2}
+    for name in ("A", "B"):
+        if row[f"{name}-coref"].upper() == "TRUE":
+            clusters[name] = clusters["Pronoun"]
+    mentions = []
+    for name, (start, end) in zip(NAMES, spans, strict=True):
+        inside = [i for i, place in enumerate(places) if start <= place[0] < end]
+        mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
+    words = tuple(text[start:end] for start, end in places)
+    return CoreferenceDocument(number, row["ID"], f"line {line}", words, sentence_starts(words), ordered(mentions))
+
+
+def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
+    """Where a name stands in the text, in characters."""
+    written, surface = row[f"{name}-offset"], row[name]
+    offset = small_int(written)
+    if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
+        return offset, offset + len(surface)
+    raise InputError(
+        f"{shorten(surface, 80)!r} does not stand at {shorten(written, 80)} in the text.",
+        where=where,
+        hint="Mend the offset.",
+    )
+
+
+def _words(text: str, cuts: set[int]) -> list[tuple[int, int]]:
+    """(start, end) of runs of letters and of single marks, cut where a name begins or ends."""
+    places = []
+    for match in WORD.finditer(text):
+        inner = sorted(cut for cut in cuts if match.start() < cut < match.end())
+        edges = [match.start(), *inner, match.end()]
+        places += list(pairwise(edges))
+    return places

@@ -1,0 +1,86 @@
+"""The jsonlines of the end-to-end systems: `doc_key`, `sentences` (lists of words), `clusters` (inclusive spans)."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.corpora.coreference.chains import Chains
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.source import Source, whole
+from bertviz_core.errors import InputError
+
+
+def documents(source: Source, left_out: LeftOut, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
+    """A document a line; with `predicted`, `predicted_clusters` in place of `clusters` where a line has them."""
+    number = 0
+    for line, text in source.lines():
+        if text.strip():
+            where = f"{source.name}, line {line}"
+            yield _document(number, line, _object(text, where), Chains(source.name, left_out), predicted)
+            number += 1
+
+
+def _object(text: str, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
+        raise InputError("The line is not JSON.", where=where, hint="Write one object a line.") from error
+    if not isinstance(value, dict) or not _is_text(value.get("sentences")):
+        raise InputError(
+            "`sentences` is not a list of lists of words.", where=where, hint='Write {"sentences": [["A", "word"]]}.'
+        )
+    return value
+
+
+def _is_text(sentences: Any) -> bool:
+    return isinstance(sentences, list) and all(
+        isinstance(sentence, list) and all(isinstance(word, str) for word in sentence) for sentence in sentences
+    )
+
+
+def _document(number: int, line: int, value: dict[str, Any], chains: Chains, predicted: bool) -> CoreferenceDocument:
+    words = [whole(word) for sentence in value["sentences"] for word in sentence]
+    lengths = [len(sentence) for sentence in value["sentences"] if sentence]
+    field = "predicted_clusters" if predicted and "predicted_clusters" in value else "clusters"
+    clusters = value.get(field) or []
+    if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
+        raise InputError(
+            f"`{field}` is not a list of lists of spans.",
+            where=f"{chains.file}, line {line}",
+            hint='Write {"clusters": [[[0, 1], [5, 5]]]}.',
+        )
+    for label, cluster in enumerate(clusters):
+        for span in cluster:
+            start, end = _span(span, len(words), f"{chains.file}, line {line}")
+            chains.add(start, end + 1, str(label), f"line {line}")
+    return CoreferenceDocument(
+        number=number,
+        name=_name(value.get("doc_key")) or f"document {number + 1}",
+        where=f"line {line}",
+        words=tuple(words),
+        sentences=tuple(int(start) for start in np.cumsum([0, *lengths[:-1]])) if words else (),
+        mentions=chains.mentions(),
+    )
+
+
+def _name(key: Any) -> str:
+    """A document's `doc_key`, where it is a name."""
+    return whole(str(key)) if key and isinstance(key, str | int) else ""
+
+
+def _span(span: Any, words: int, where: str) -> tuple[int, int]:
+    if isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span):
+        start, end = span
+        if 0 <= start <= end < words:
+            return start, end
+    raise InputError(
+        f"{reprlib.repr(span)} is not a span of the document's {words} words.",
+        where=where,
+        hint="Write [first, last], counted from 0 over all sentences.",
+    )

@@ -1,0 +1,1 @@
+"""Treebanks: formats, trees, the function-head view."""

@@ -1,0 +1,1 @@
+"""Emergence: the analyses of every checkpoint of a training, side by side."""

@@ -1,0 +1,194 @@
+"""A training as pictures: the loss, heads by behaviour, relations against fixed offsets, one head's own course.
+
+Steps stand on a logarithmic axis; step 0, which such an axis has no place for, stands at half the first other step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.heads import Head
+from bertviz_core.overview.head_summary import TOKEN_LEVEL, Column, counted
+from bertviz_core.plotting.style import BEHAVIOURS, COLOURS, NAMES, RING
+
+BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
+LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"}
+SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
+AXIS = "training step"
+ACROSS = 3  # panels of relations side by side
+MARK = {"color": RING, "width": 1.5}
+
+
+def paper_figure(result: Emergence) -> go.Figure:
+    """The course of the whole training."""
+    return course_figure(result, result.behaviours())
+
+
+def course_figure(result: Emergence, labels: np.ndarray, place: int | None = None) -> go.Figure:
+    """The masked-word loss, where it is known, and how many heads have each behaviour; `place` is marked.
+
+    labels: (step, layer, head) names of behaviours."""
+    known = not np.isnan(result.loss).all()
+    titles = [*(["Masked-word loss, nats"] if known else []), "Heads by what they do"]
+    figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
+    if known:
+        figure.add_scatter(**_line(result, result.loss, "loss", BEST, "circle"), showlegend=False, row=1, col=1)
+    for trace in _behaviour_traces(result, labels):
+        figure.add_trace(trace, row=len(titles), col=1)
+    figure.update_annotations(x=0, xanchor="left", font_size=13)
+    figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
+    figure.update_xaxes(title=AXIS, row=len(titles), col=1)
+    marks = [] if place is None else _marks(figure, float(positions(result.steps)[place]))
+    return _finished(figure, result, 240 * len(titles) + 90).update_layout(margin={"t": 95}, shapes=marks)
+
+
+def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
+    """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset;
+    percent."""
+    rows = max(1, -(-len(names) // ACROSS))
+    titles = [_title(result, name) for name in names]
+    figure = make_subplots(
+        rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
+    )
+    courses = result.best_accuracy, result.heldout, result.followed
+    for panel, row in enumerate(map(result.relations.index, names)):
+        for trace in _relation_traces(result, row, [100 * course[:, row] for course in courses], base):
+            trace.showlegend = panel == 0
+            figure.add_trace(trace, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
+    figure.update_annotations(font_size=13)
+    figure.update_yaxes(range=[-2, 102])
+    figure.update_yaxes(title="accuracy, percent", col=1)
+    figure.update_xaxes(title=AXIS, row=rows)
+    return _finished(figure, result, 210 * rows + 90)
+
+
+def head_figure(result: Emergence, head: Head) -> go.Figure:
+    """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
+    titles = ["Average attention to", "Entropy, nats"]
+    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
+    for name in (name for name in SHARES if name in result.present):
+        colour, symbol = COLOURS[name]
+        values = result[name][:, head.layer, head.head]
+        figure.add_trace(go.Scatter(**_line(result, values, NAMES[name], colour, symbol)), row=1, col=1)
+    colour, symbol = COLOURS["entropy"]
+    values = result["entropy"][:, head.layer, head.head]
+    figure.add_trace(go.Scatter(**_line(result, values, "entropy", colour, symbol), showlegend=False), row=1, col=2)
+    figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
+    figure.update_annotations(font_size=13)
+    figure.update_xaxes(title=AXIS)
+    figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
+    figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
+    return _finished(figure, result, 300)
+
+
+def columns(result: Emergence, place: int) -> list[Column]:
+    """The quantities of every head at one step, for the map of heads."""
+    wanted = ((analysis, name) for analysis in ("surface_patterns", "entropy") for name in TOKEN_LEVEL[analysis])
+    return [Column(analysis, name, result[name][place]) for analysis, name in wanted if name in result.present]
+
+
+def positions(steps: np.ndarray) -> np.ndarray:
+    """(step,) places on a logarithmic axis."""
+    positive = steps[steps > 0]
+    return np.where(steps > 0, steps, positive.min() / 2 if positive.size else 0.5)
+
+
+def _behaviour_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
+    for name in counted(labels):
+        colour, symbol, _, said = BEHAVIOURS[name]
+        line = _line(result, (labels == name).sum((1, 2)), said, colour, symbol)
+        if name == "linguistic":  # keeps black in sight on a dark page
+            line["line"] = {"color": GREY, "width": 1}
+            line["marker"] |= {"size": 9, "line": {"width": 1, "color": "#adb5bd"}}
+        yield go.Scatter(**line)
+
+
+def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray], base: int) -> Iterator[go.Scatter]:
+    """courses: (step,) percent of the best head, held out, and of the head that is followed."""
+    best_accuracy, heldout, followed_accuracy = courses
+    _, layer, head = result.finally_best[row].tolist()
+    best = _line(result, best_accuracy, "best head of each step", BEST, "circle")
+    best["customdata"] = heldout
+    best["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
+    yield go.Scatter(**best)
+    followed = _line(result, followed_accuracy, "the head that ends as the best", FOLLOWED)
+    followed["line"]["dash"] = "dot"
+    followed["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {Head(layer, head).label(base)}</extra>"
+    yield go.Scatter(**followed)
+    yield _level(result, 100 * result.baseline[row], "best fixed offset")
+
+
+def _title(result: Emergence, name: str) -> str:
+    row = result.relations.index(name)
+    return f"{name} (n = {result.n[:, row].sum():,})"
+
+
+def _line(result: Emergence, values: np.ndarray, name: str, colour: str, symbol: str = "") -> dict:
+    return {
+        "x": positions(result.steps),
+        "y": values,
+        "text": [f"{step:,}" for step in result.steps],
+        "name": name,
+        "legendgroup": name,
+        "mode": "lines+markers" if symbol else "lines",
+        "line": {"color": colour, "width": 2},
+        "marker": {"color": colour, "size": 7} | ({"symbol": symbol} if symbol else {}),
+        "hovertemplate": "step %{text}: %{y:.3~r}<extra>" + name + "</extra>",
+    }
+
+
+def _level(result: Emergence, value: float, name: str) -> go.Scatter:
+    """A dashed line from the first step to the last."""
+    ends = positions(result.steps)[[0, -1]]
+    return go.Scatter(
+        x=ends,
+        y=[value, value],
+        name=name,
+        legendgroup=name,
+        mode="lines",
+        line={"color": GREY, "width": 2, "dash": "dash"},
+        hovertemplate="%{y:.3~r}<extra>" + name + "</extra>",
+    )
+
+
+def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+    """The axis of steps in every panel, and room for the legend."""
+    where = positions(result.steps)
+    ticks = _ticks(result.steps)
+    figure.update_xaxes(
+        type="log",
+        tickvals=positions(np.concatenate([ticks, result.steps]))[: len(ticks)],
+        ticktext=[f"{tick:,}" for tick in ticks],
+        range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
+        zeroline=False,
+    )
+    margin = {"l": 55, "r": 10, "t": 65, "b": 45}
+    return figure.update_layout(
+        height=height,
+        legend=LEGEND,
+        margin=margin,
+        hovermode="closest",
+        dragmode=False,
+    )
+
+
+def _ticks(steps: np.ndarray) -> np.ndarray:
+    """Powers of ten, and 0; the first step and the last where that would be fewer than two."""
+    powers = 10 ** np.arange(len(str(steps[-1])))
+    beyond = np.searchsorted(steps, powers, side="right") > (steps == 0).sum()  # not before the first step but 0
+    ticks = np.concatenate([steps[steps == 0], powers[beyond & (powers <= steps[-1])]])
+    return ticks if len(ticks) > 1 else steps[[0, -1]]
+
+
+def _marks(figure: go.Figure, x: float) -> list[dict]:
+    """A line through every panel. (add_vline makes one at a time, which takes longer than all the rest.)"""
+    panels = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}
+    return [
+        {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": MARK}
+        for of_x, of_y in sorted(panels)
+    ]

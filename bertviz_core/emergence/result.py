@@ -1,0 +1,178 @@
+"""Emergence: how the heads' behaviours come about while a model is trained. No section of the paper shows it: it is
+the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of every checkpoint, side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import UAS, DependencyHeads
+from bertviz_core.analyses.proportions import best_heads, of_heads, share
+from bertviz_core.analyses.results import Result, to_lists
+from bertviz_core.heads import Head
+from bertviz_core.overview.head_summary import linguistic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IN_TABLE = 2  # relations that have columns in the table
+
+
+@dataclass(frozen=True, slots=True)
+class Emergence(Result):
+    """A training, checkpoint by checkpoint. `quantities` and `relations` name axes.
+
+    steps, tokens: (step,) int64; tokens is -1 where it is not known.
+    loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model without the
+        head for it.   right: (step,) share of the masked words that are guessed.
+    averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
+    uniform: nats, the entropy that uniform attention would have.
+    n: (fold, relation) words.   correct: (step, fold, direction, relation, layer, head) guesses that are right.
+    offsets: (offset,) that compete as baselines.   offset_correct: (offset, relation) right guesses of each.
+    """
+
+    analysis: ClassVar[str] = "emergence"
+    steps: np.ndarray
+    tokens: np.ndarray
+    loss: np.ndarray
+    right: np.ndarray
+    quantities: list[str]
+    averages: np.ndarray
+    uniform: float
+    relations: list[str]
+    n: np.ndarray
+    correct: np.ndarray
+    offsets: np.ndarray
+    offset_correct: np.ndarray
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) document averages; raises KeyError for an unknown name."""
+        if quantity not in self.quantities:
+            raise KeyError(quantity)
+        return self.averages[:, self.quantities.index(quantity)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads of a layer)."""
+        return self.averages.shape[2], self.averages.shape[3]
+
+    @property
+    def present(self) -> list[str]:
+        """The quantities that some segment has."""
+        return [name for name in self.quantities if not np.isnan(self[name]).all()]
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """(step, direction, relation, layer, head), fractions."""
+        return share(self.correct.sum(1), self.n.sum(0)[:, None, None])
+
+    @property
+    def best_accuracy(self) -> np.ndarray:
+        """(step, relation) of each step's own best head, which is picked on the words that it is scored on."""
+        return self.accuracy.max((1, 3, 4))
+
+    @property
+    def heldout(self) -> np.ndarray:
+        """(step, relation) of the best head of each half of the treebank, scored on the other half."""
+        return np.stack([self.dependency(place).heldout for place in range(len(self.steps))])
+
+    @property
+    def finally_best(self) -> np.ndarray:
+        """(relation, 3): direction, layer and head of the best at the last step."""
+        return best_heads(self.correct[-1].sum(0))
+
+    @property
+    def followed(self) -> np.ndarray:
+        """(step, relation) accuracy over training of the head that is the best at the last step."""
+        return np.stack([of_heads(accuracy, self.finally_best) for accuracy in self.accuracy])
+
+    @property
+    def baseline(self) -> np.ndarray:
+        """(relation,) accuracy of the best fixed offset: the same at every step."""
+        return share(self.offset_correct, self.n.sum(0)).max(0)
+
+    @property
+    def best_offset(self) -> np.ndarray:
+        """(relation,) the offset that reaches it."""
+        return self.offsets[self.offset_correct.argmax(0)]
+
+    def dependency(self, place: int) -> DependencyHeads:
+        """The dependency heads of one step, counted from 0, as their own analysis has them, but for the sentences."""
+        guesses = np.zeros((len(DIRECTIONS), *self.shape, 0), dtype=np.uint8)
+        return DependencyHeads(
+            provenance=self.provenance | {"corpus": self.provenance["others"]["treebank"]},
+            views=[self.provenance["options"]["view"]] * len(self.relations),
+            relations=self.relations,
+            n=self.n,
+            correct=self.correct[place].astype(np.int64),  # so that sums have room
+            offsets=self.offsets,
+            offset_correct=self.offset_correct,
+            sentences=[],
+            guesses=guesses,
+            weights=guesses,
+        )
+
+    def linguistic(self, place: int) -> dict[str, str]:
+        """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
+        return linguistic({"dependency_heads": self.dependency(place)})
+
+    def behaviours(self, thresholds: Thresholds | None = None) -> np.ndarray:
+        """(step, layer, head) names of behaviours, the heads found for relations marked as linguistic."""
+        known = {name: self[name] for name in QUANTITIES if name in self.present}
+        labels = behaviours(known, thresholds or Thresholds())
+        for place in range(len(self.steps)):
+            for head in map(Head.parse, self.linguistic(place)):
+                labels[place, head.layer, head.head] = "linguistic"
+        return labels
+
+    def telling(self, count: int) -> list[str]:
+        """The relations whose best head ends the furthest above the best fixed offset, the furthest first."""
+        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
+        named = [name for name in self.relations if name not in ("all", UAS, "root", "punct")]
+        return sorted(named, key=lambda name: -gain[name])[:count]
+
+    def arrays(self) -> dict[str, Any]:
+        quantities = {name: to_lists(self[name]) for name in self.present}
+        return {
+            "steps": self.steps.tolist(),
+            "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
+            "loss": to_lists(self.loss),
+            "masked_right": to_lists(self.right),
+            **quantities,
+            "uniform_entropy": self.uniform,
+            "behaviours": self.behaviours().tolist(),
+            "directions": list(DIRECTIONS),
+            "relations": self.relations,
+            "n": self.n.sum(0).tolist(),
+            "accuracy": to_lists(self.accuracy),
+            "heldout_accuracy": to_lists(self.heldout),
+            "followed_accuracy": to_lists(self.followed),
+            "followed_heads": [Head(layer, head).label() for _, layer, head in self.finally_best.tolist()],
+            "offset_accuracy": to_lists(self.baseline),
+            "best_offsets": self.best_offset.tolist(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each step: loss, heads by behaviour, means over heads, and for UAS and the most telling relations
+        the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
+        import pandas as pd
+
+        labels = self.behaviours()
+        best, held = self.best_accuracy, self.heldout
+        columns: dict[str, Any] = {"step": self.steps}
+        if (self.tokens >= 0).all():
+            columns["tokens"] = self.tokens
+        columns |= {"loss": self.loss, "masked_right": self.right}
+        columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
+        columns["other_heads"] = (labels == "other").sum((1, 2))
+        columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
+        for name in [UAS, *self.telling(IN_TABLE)]:
+            row = self.relations.index(name)
+            columns[name], columns[f"{name}_heldout"] = best[:, row], held[:, row]
+            columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])
+        return pd.DataFrame(columns)

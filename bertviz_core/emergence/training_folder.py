@@ -1,0 +1,163 @@
+"""The checkpoints of one training: a folder of model folders, each with its step as the last number of its name."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+from bertviz_core.access import LOCAL, Access
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.errors import BertvizError, InputError, ModelError
+from bertviz_core.models import allowed
+from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder
+from bertviz_core.numbers import small_int
+
+PASSING = ("truncation", "padding")  # of tokenizer.json: what the last call asked for, not what the tokenizer is
+CURVE = "loss.csv"  # as `training/` writes it: step, tokens, ...
+
+
+@dataclass(frozen=True)
+class Training:
+    """`name` is the end of the folder's path.   steps, checkpoints: of equal length, by rising step.
+    tokens: step -> tokens trained on so far, where a curve beside the checkpoints says so."""
+
+    name: str
+    steps: tuple[int, ...]
+    checkpoints: tuple[Checkpoint, ...]
+    tokens: dict[int, int] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+    @property
+    def first(self) -> Checkpoint:
+        return self.checkpoints[0]
+
+    def fingerprint(self) -> str:
+        """sha256 (hex) over the checkpoints' own fingerprints and steps."""
+        total = hashlib.sha256()
+        for step, checkpoint in zip(self.steps, self.checkpoints, strict=True):
+            total.update(f"{step}:{checkpoint.fingerprint()}\n".encode())
+        return total.hexdigest()
+
+
+def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
+    """Open the checkpoints in a folder; those that cannot be read are skipped and counted.
+
+    Args:
+        folder: Its path; its name, where `access` limits the folders.
+        access: What may be opened.
+
+    Raises:
+        InputError: The folder is missing, cannot be read, holds no checkpoint or may not be opened.
+        ModelError: Two checkpoints have the same step, or are no models of one shape and vocabulary.
+    """
+    name, left_out = str(folder), LeftOut()
+    opened = local_folder(name) if access.folders is None else allowed.trainings(access).get(name)
+    if opened is None and access.folders is not None:
+        raise allowed.no_training()
+    if opened is None:
+        raise InputError(f"There is no folder {name!r}.", hint="Give the folder that holds the checkpoints' folders.")
+    folder = opened
+    try:
+        found = sorted(_models(folder, left_out), key=lambda model: model[0])
+    except OSError as error:
+        raise InputError(
+            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check who may read it."
+        ) from error
+    if not found:
+        said = [f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()]
+        raise InputError(
+            f"No checkpoint is in this folder{' that can be read (' + '; '.join(said) + ')' if said else ''}.",
+            where=str(folder),
+            hint="Give a folder of model folders whose names end with their steps, as step-0000500 or checkpoint-500.",
+        )
+    _check_alike(found)
+    steps, checkpoints = zip(*found, strict=True)
+    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, _tokens(folder), left_out)
+
+
+def reason(error: BertvizError, folder: Path) -> str:
+    """What is wrong with a checkpoint, without its name and place: so equal mistakes are counted together."""
+    said = error.what
+    for name in (str(folder), folder.name):
+        said = said.replace(f" {name!r}", "")
+    return said.replace(str(folder), folder.name)
+
+
+def _models(folder: Path, left_out: LeftOut) -> Iterator[tuple[int, Checkpoint]]:
+    """(step, checkpoint) of every model folder; other folders without a number are none of ours."""
+    for path in sorted(path for path in folder.iterdir() if path.is_dir()):
+        numbers = re.findall(r"[0-9]+", path.name)
+        step = small_int(numbers[-1]) if numbers else None
+        if step is None:
+            if (path / "config.json").exists():
+                left_out.add("a model folder without a step in its name", path.name)
+            continue
+        try:
+            yield step, find(str(path))
+        except ModelError as error:
+            left_out.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
+
+
+def _check_alike(found: list[tuple[int, Checkpoint]]) -> None:
+    first = found[0][1]
+    for (before, one), (step, other) in pairwise(found):
+        if step == before:
+            raise ModelError(
+                f"Two checkpoints have step {step:,}: {one.folder.name} and {other.folder.name}.",
+                where=str(first.folder.parent),
+                hint="Keep one, or rename one: the last number in a folder's name is its step.",
+            )
+    for name, of in (("layers and heads", _shape), ("vocabularies", _tokenizer)):
+        different = next((other for _, other in found if of(other) != of(first)), None)
+        if different is not None:
+            detail = f": {of(first)} and {of(different)}" if of is _shape else ""
+            raise ModelError(
+                f"{first.folder.name} and {different.folder.name} have different {name}{detail}.",
+                where=str(first.folder.parent),
+                hint="Give the checkpoints of one training.",
+            )
+
+
+def _shape(checkpoint: Checkpoint) -> str:
+    return f"{checkpoint.layers} × {checkpoint.heads}"
+
+
+def _tokenizer(checkpoint: Checkpoint) -> str:
+    """A digest of the vocabulary, and of how text is cut."""
+    path = next(path for name in TOKENIZERS if (path := checkpoint.folder / name).is_file())
+    status = path.stat()
+    return _digest(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1 << 14)
+def _digest(path: Path, size: int, modified: int) -> str:
+    """Read once for each state of a file; size and time are in the key for that alone."""
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        try:
+            entries = json.loads(data)
+            same = {name: entry for name, entry in entries.items() if name not in PASSING}
+            data = json.dumps(same, sort_keys=True).encode()
+        except (ValueError, AttributeError, RecursionError):
+            return path.name  # loading it will say what is wrong with it
+    return hashlib.sha256(data).hexdigest()
+
+
+def _tokens(folder: Path) -> dict[int, int]:
+    """From the loss curve in the folder, or beside it; nothing where there is none, or one without these columns."""
+    path = next((path for path in (folder / CURVE, folder.parent / CURVE) if path.exists()), None)
+    if path is None:
+        return {}
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            tokens = {int(row["step"]): int(row["tokens"]) for row in csv.DictReader(stream)}
+        return {0: 0} | tokens if tokens else {}
+    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        return {}

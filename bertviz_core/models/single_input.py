@@ -1,0 +1,243 @@
+"""One input, run alone: a text, a pair or a segment, its attention maps, and what stands to be read where a token is
+masked (methods, section 10)."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from math import isqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.errors import InputError, ModelError
+from bertviz_core.models.attention import forward
+from bertviz_core.models.encoding import Encoded, collate
+from bertviz_core.models.labels import Layout, labels_of, layout_of, relabel, token_labels, visible
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.settings import Settings
+
+if TYPE_CHECKING:
+    from bertviz_core.models.checkpoint import Checkpoint
+    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.segments import Segments
+
+TOP = 5  # predictions shown for a masked token
+MOST_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
+MOST_TOKENS = 1_000_000  # of the segments among which one is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class OneInput:
+    """An encoded input with its labels. cut: tokens at its end that did not fit."""
+
+    example: Encoded
+    layout: Layout
+    cut: int = 0
+
+    def digest(self) -> str:
+        """sha256 (hex) of what the model sees: equal inputs, equal digests."""
+        return hashlib.sha256(self.example.ids.tobytes() + b"/" + self.example.types.tobytes()).hexdigest()
+
+    def can_mask(self, position: int, tokens: Tokens) -> bool:
+        """Whether there is a token at `position`, from 0, that is not special, and the model has a [MASK]."""
+        return (
+            tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the model would put at one masked position. best: (label, probability), the likeliest first.
+
+    original, probability, rank: the token that stood there, the probability it gets, and its rank from 1.
+    """
+
+    position: int
+    original: str
+    probability: float
+    rank: int
+    best: tuple[tuple[str, float], ...]
+
+
+def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, given: bool = False) -> OneInput:
+    """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` where there is a second text; what is too long loses the end of its
+    longer side. given: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
+
+    Raises InputError for a text in which the tokenizer finds nothing.
+    """
+    texts = [part for part in (text, second) if part.strip()]
+    words = [part.split() for part in texts]
+    sides = [_pieces(part.split(), tokens) if given else [tokens.encode(part)] for part in texts]
+    if not any(chain(*sides)):
+        raise InputError("There is no token in this text.", hint="Write a sentence.")
+    frame = tokens.frame if len(sides) == 2 else tokens.single
+    lengths = [sum(map(len, side)) for side in sides]
+    kept = _fit(lengths, settings.max_length - sum(map(len, frame)))
+    example = _frame(sides, kept, frame, settings)
+    example = example if given else replace(example, words=None)
+    begin = len(frame[0]) + kept[0] + len(frame[1]) if len(sides) == 2 else len(example)
+    layout = layout_of(example, tokens, begin)
+    if given:
+        layout = _labelled(layout, example, list(chain(*words)))
+    return OneInput(example, layout, sum(lengths) - sum(kept))
+
+
+def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
+    """The model with its masked-word head where the checkpoint has one, and without it where not."""
+    from bertviz_core.models.loading import load
+
+    try:
+        return load(checkpoint, device, dtype, masked_lm=True)
+    except ModelError:
+        return load(checkpoint, device, dtype)
+
+
+def pick(segments: Segments, number: int) -> Encoded:
+    """The segment with this number, from 1; raises InputError where the corpus has none, or it was left out."""
+    last = 0
+    for example in segments:
+        last = example.number + 1
+        if last == number:
+            return example
+    raise InputError(
+        f"There is no segment {number}, or it was left out.",
+        where=segments.source.name,
+        hint=f"Choose a number from 1 to {last:,}.",
+    )
+
+
+@dataclass
+class FirstSegments:
+    """The first segments of a corpus, MOST_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
+    encoded once, however often and in whatever order they are asked for. Threads may share it."""
+
+    segments: Segments
+    known: dict[int, Encoded] = field(default_factory=dict)
+    last: int = 0
+    tokens: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.coming: Iterator[Encoded] = iter(self.segments)
+
+    def pick(self, number: int) -> Encoded:
+        """The segment with this number, from 1; raises InputError where there is none among them."""
+        with self.lock:
+            while self.last < number and self.tokens < MOST_TOKENS and (example := next(self.coming, None)) is not None:
+                self.last = example.number + 1
+                self.tokens += len(example)
+                self.known[self.last] = example
+        if number in self.known:
+            return self.known[number]
+        beyond = self.last < number and self.tokens >= MOST_TOKENS
+        raise InputError(
+            f"There is no segment {number} among the first {MOST_TOKENS:,} tokens of the corpus."
+            if beyond
+            else f"There is no segment {number}, or it was left out.",
+            where=self.segments.source.name,
+            hint=f"Choose a number from 1 to {self.last:,}.",
+        )
+
+
+def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
+    """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
+    wrong = [p for p in positions if not one.can_mask(p, tokens)]
+    if wrong:
+        raise InputError(
+            f"Position {wrong[0] + 1} holds no token that can be masked by this model.",
+            hint=f"Choose a token that is not special, of 1 to {len(one.example)}, and a model with a [MASK].",
+        )
+    ids = one.example.ids.copy()
+    ids[list(positions)] = tokens.mask
+    labels, words = labels_of(ids, one.layout.owner, tokens)
+    merged = list(one.layout.words.labels)
+    for word in set(one.layout.owner[list(positions)]):
+        whole = (ids[one.layout.owner == word] == tokens.mask).all()
+        merged[word] = token_labels(np.array([tokens.mask]), tokens)[0] if whole else words[word]
+    return OneInput(replace(one.example, ids=ids), relabel(one.layout, labels, tuple(merged)), one.cut)
+
+
+def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
+    """(layer, head, query, key) float32 between the tokens of one input; raises InputError where that takes more than
+    MOST_BYTES."""
+    size = len(example)
+    each = 4 * model.layers * model.heads  # bytes, of one query and one key
+    needed = each * size**2
+    if needed > MOST_BYTES:
+        raise InputError(
+            f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model; at most "
+            f"{MOST_BYTES / 1e6:,.0f} MB are allowed.",
+            hint=f"Choose a maximal length of {isqrt(MOST_BYTES // each):,} tokens or less.",
+        )
+    maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
+
+    def observe(seen: Any) -> None:
+        maps[seen.layer] = seen.weights[0].cpu().numpy()
+
+    forward(model, collate([example], model.tokens, model.device), observe)
+    return maps
+
+
+def predict(model: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
+    """What the model's masked-word head says at every position where the two differ; () for a model without one."""
+    import torch
+
+    positions = np.flatnonzero(original.example.ids != masked.example.ids)
+    if model.masked_lm is None or not len(positions):
+        return ()
+    batch = collate([masked.example], model.tokens, model.device)
+    with torch.inference_mode():
+        logits = model.masked_lm(**batch.inputs(model)).logits[0, positions]
+    shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
+    return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
+
+
+def _prediction(position: int, shares: np.ndarray, original: OneInput, tokens: Tokens) -> Prediction:
+    was = original.example.ids[position]
+    best = np.argsort(-shares, kind="stable")[:TOP]
+    labels = token_labels(best, tokens)
+    return Prediction(
+        position,
+        original.layout.tokens.labels[position],
+        float(shares[was]),
+        int((shares > shares[was]).sum()) + 1,
+        tuple((label, float(shares[i])) for label, i in zip(labels, best, strict=True)),
+    )
+
+
+def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
+    """Each word's ids; a word that cleans to nothing is unknown, so that words and rows stay aligned."""
+    return [tokens.pieces(word) or [tokens.unknown] for word in words]
+
+
+def _fit(lengths: Sequence[int], budget: int) -> list[int]:
+    """How many tokens each side may keep."""
+    kept = list(lengths)
+    while sum(kept) > budget:
+        kept[kept.index(max(kept))] -= 1
+    return kept
+
+
+def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
+    """Special tokens around the sides; `words` counts their units through both."""
+    ids, owners, types = list(frame[0]), [-1] * len(frame[0]), [0] * len(frame[0])
+    unit = 0
+    for place, (side, length) in enumerate(zip(sides, kept, strict=True)):
+        inside = list(chain(*side))[:length]
+        ids += [*inside, *frame[place + 1]]
+        owners += [*np.repeat(np.arange(unit, unit + len(side)), [len(u) for u in side])[:length]]
+        owners += [-1] * len(frame[place + 1])
+        types += [0 if settings.paper else place] * (len(inside) + len(frame[place + 1]))
+        unit += len(side)
+    return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
+
+
+def _labelled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
+    """Words labelled by what was given, which the tokenizer may have cleaned or not known."""
+    pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
+    labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)
+    return relabel(layout, layout.tokens.labels, labels)

@@ -1,0 +1,1 @@
+"""What the stored results of one model say together."""

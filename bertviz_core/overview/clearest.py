@@ -1,0 +1,102 @@
+"""The heads that most clearly do one thing, and the segments in which they do it most (Figures 1 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.analyses.averages import HeadAverages
+from bertviz_core.heads import Head
+from bertviz_core.overview.head_summary import NO_RELATION, Results
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+
+# behaviour -> the analysis and the quantity that show it
+SHOWN = {
+    "next": ("surface_patterns", "next"),
+    "previous": ("surface_patterns", "previous"),
+    "to_sep": ("surface_patterns", "to_sep"),
+    "to_punct": ("surface_patterns", "to_punct"),
+    "broad": ("entropy", "entropy"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment in which a head does something: its number from 0, its value, where it stands, its tokens."""
+
+    number: int
+    value: float
+    where: str
+    tokens: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The head with the highest document average of a quantity, and its segments, the highest value first."""
+
+    behaviour: str
+    analysis: str
+    quantity: str
+    head: Head
+    value: float
+    segments: list[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """The best head of one relation, read in its better direction (0: dependent to head); fractions."""
+
+    relation: str
+    direction: int
+    head: Head
+    accuracy: float
+    baseline: float
+
+
+def clearest(results: Results) -> list[Example]:
+    """An example of each behaviour in SHOWN that the stored results can show."""
+    return [
+        _example(behaviour, results[analysis], quantity)
+        for behaviour, (analysis, quantity) in SHOWN.items()
+        if analysis in results and quantity in results[analysis].present
+    ]
+
+
+def finders(result: DependencyHeads, count: int = 3) -> list[Finder]:
+    """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
+
+    result: as `head_summary.shown_relations` gives it."""
+    rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
+    best, baseline, accuracy = result.best, result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
+    rows = [row for row in rows if accuracy[row] > baseline[row]]
+    return [
+        Finder(
+            result.relations[row],
+            int(best[row, 0]),
+            Head(int(best[row, 1]), int(best[row, 2])),
+            float(accuracy[row]),
+            float(baseline[row]),
+        )
+        for row in sorted(rows, key=lambda row: baseline[row] - accuracy[row])[:count]
+    ]
+
+
+def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segment]:
+    """The segments in which a head's value is highest."""
+    at = (result.quantities.index(quantity), head.layer, head.head)
+    for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
+        if number >= 0:
+            text = result.texts[str(number)]
+            yield Segment(number, value, text["where"], text["tokens"])
+
+
+def _example(behaviour: str, result: Any, quantity: str) -> Example:
+    values = result[quantity]
+    head = Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+    value = float(values[head.layer, head.head])
+    return Example(behaviour, result.analysis, quantity, head, value, list(segments(result, quantity, head)))

@@ -1,0 +1,217 @@
+"""What the stored results say of each head, side by side; nothing is computed from text here, only read.
+
+`results` maps the name of an analysis to its result, for whichever analyses of one model are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.analyses.behaviors import BEHAVIOURS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.dependency_heads.measure import FEWEST, FEWEST_IN_SAMPLE
+from bertviz_core.analyses.results import head_frame
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.treebank.reader import CONLLU
+from bertviz_core.heads import Head, all_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+
+Results = Mapping[str, Any]
+TOKEN_LEVEL = {
+    "surface_patterns": ("previous", "next", "current", "to_cls", "to_sep", "to_punct"),
+    "entropy": ("entropy", "from_cls", "max_weight"),
+    "sep_gradients": ("to_sep", "to_other", "to_sep_times_attention"),
+}
+NO_RELATION = ("all", "UAS", "root", "punct")  # rows of the dependency analysis that say nothing of a relation
+PREFIX = {
+    "sep_gradients": "gradient_",
+    "coreference_heads": "coreference_",
+    "probes": "probe_",
+}  # of columns that need one
+DIRECTIONS = ("dependent → head", "head → dependent")
+MARKED = 6  # relations named, as many as the paper names
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One quantity of every head, from one analysis.   values: (layer, head), NaN where absent.
+    baseline: what is reached without a model, and its name; NaN and "" where there is none."""
+
+    analysis: str
+    quantity: str
+    values: np.ndarray
+    baseline: float = float("nan")
+    baseline_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How well one head finds one relation, in its better direction; fractions.   rank: from 1, among all heads."""
+
+    name: str
+    direction: str
+    accuracy: float
+    baseline: float
+    offset: int
+    n: int
+    rank: int
+
+
+def columns(results: Results) -> list[Column]:
+    """Every quantity of every head that the results hold, in the order of the paper's sections."""
+    return [column for name, read in READERS.items() if name in results for column in read(results[name])]
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """(layer, head) rank from 1, the highest value first, the first of equals first, what is absent last."""
+    order = np.argsort(-values, axis=None, kind="stable")
+    found = np.empty(values.size, dtype=int)
+    found[order] = np.arange(1, values.size + 1)
+    return found.reshape(values.shape)
+
+
+def told(results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None) -> np.ndarray | None:
+    """(layer, head) names of behaviours (methods, 9); None where neither surface patterns nor entropy is stored.
+    named: labels of the linguistic heads."""
+    known: dict[str, np.ndarray] = {}
+    for name in ("entropy", "surface_patterns"):
+        if name in results:
+            known |= {quantity: results[name][quantity] for quantity in QUANTITIES if quantity in results[name].present}
+    return behaviours(known, thresholds, map(Head.parse, named or {})) if known else None
+
+
+def linguistic(results: Results) -> dict[str, str]:
+    """Label of a head -> what section 4 found it best at: the heads that Figure 6 marks with crosses."""
+    found: dict[str, list[str]] = {}
+    for name, read in (("dependency_heads", _found_relations), ("coreference_heads", _found_coreference)):
+        if name in results:
+            for label, what in read(results[name]):
+                found.setdefault(label, []).append(what)
+    return {label: ", ".join(names) for label, names in found.items()}
+
+
+def shown_relations(result: DependencyHeads) -> DependencyHeads:
+    """The counts as the page of dependency heads shows them at first: function heads for Universal Dependencies, and
+    no relation of too few words."""
+    origin = result.provenance
+    view = "function-heads" if origin["format"] == CONLLU else "as-is"
+    least = FEWEST_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else FEWEST
+    return result.chosen(view, least)
+
+
+def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
+    """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
+    if "dependency_heads" not in results:
+        return []
+    result = _counts(results["dependency_heads"])
+    offsets = result.offset_accuracy
+    accuracy = result.accuracy.max(0)  # (relation, layer, head)
+    own = accuracy[:, head.layer, head.head]
+    rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
+    best = sorted(rows, key=lambda row: offsets[:, row].max() - own[row])[:count]
+    return [
+        Relation(
+            result.relations[row],
+            DIRECTIONS[int(result.accuracy[:, row, head.layer, head.head].argmax())],
+            float(own[row]),
+            float(offsets[:, row].max()),
+            int(result.offsets[offsets[:, row].argmax()]),
+            int(result.n[:, row].sum()),
+            int(ranks(accuracy[row])[head.layer, head.head]),
+        )
+        for row in best
+    ]
+
+
+def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
+    """The heads that attend most alike (section 6), with their divergences in nats."""
+    return results["clustering"].nearest(head, count) if "clustering" in results else []
+
+
+def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
+    """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
+    fixed offset, and the heads most like it."""
+    held = columns(results)
+    table = head_frame({PREFIX.get(column.analysis, "") + column.quantity: column.values for column in held})
+    behaviour = told(results, thresholds, linguistic(results))
+    if behaviour is not None:
+        table.insert(3, "behaviour", behaviour.reshape(-1))
+    heads = all_heads(*held[0].values.shape)
+    if "dependency_heads" in results:
+        best = [[r.name for r in relations(results, head, 1) if r.accuracy > r.baseline] for head in heads]
+        table["best_relation"] = ["".join(names) for names in best]
+    if "clustering" in results:
+        table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
+    return table
+
+
+def counted(labels: np.ndarray) -> dict[str, int]:
+    """Behaviour -> how many heads have it, in the order of the legend, without those that none has."""
+    order = [name for name in BEHAVIOURS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
+    return {name: count for name in order if (count := int((labels == name).sum()))}
+
+
+def _token_level(result: Any) -> Iterator[Column]:
+    for quantity in TOKEN_LEVEL[result.analysis]:
+        if quantity in result.present:
+            yield Column(result.analysis, quantity, result[quantity])
+
+
+def _counts(result: DependencyHeads) -> DependencyHeads:
+    """`shown_relations` without the sentences, which take most of its time."""
+    return shown_relations(replace(result, sentences=[]))
+
+
+def _dependency(result: Any) -> Iterator[Column]:
+    chosen = _counts(result)
+    row = chosen.relations.index("UAS")
+    best = float(chosen.offset_accuracy[:, row].max())
+    yield Column(result.analysis, "UAS", chosen.accuracy[:, row].max(0), best, "best offset")
+
+
+def _coreference(result: Any) -> Iterator[Column]:
+    """By the paper's measure, from a mention to its antecedent."""
+    yield Column(result.analysis, "all", result.accuracy()[0, 0], *_best_system(result))
+
+
+def _best_system(result: Any) -> tuple[float, str]:
+    """Head match: the baseline that the paper holds its head against, and that needs no rules."""
+    place = result.systems.index("head match")
+    return float(result.systems_accuracy()[place, 0]), "head match"
+
+
+def _found_relations(result: Any) -> list[tuple[str, str]]:
+    """The relations whose best head leaves the best fixed offset furthest behind, its interval clear of it."""
+    table = _counts(result).to_frame()
+    table = table[~table["relation"].isin(NO_RELATION) & (table["low"] > table["baseline_accuracy"])]
+    order = (table["accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
+    return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
+
+
+def _found_coreference(result: Any) -> list[tuple[str, str]]:
+    """The best head on all mentions together, where it beats the guess that the nearest mention is the antecedent."""
+    best = result.best()
+    nearest = result.systems_accuracy()[result.systems.index("nearest"), 0]
+    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
+    return [(best.head.label(), "coreference")] if accuracy > nearest else []
+
+
+def _probes(result: Any) -> Iterator[Column]:
+    """The weight of attention only, of the better direction."""
+    if "attention-only" in result.probes:
+        yield Column(result.analysis, "weight", result.attention.max(0))
+
+
+READERS: dict[str, Callable[[Any], Iterator[Column]]] = {
+    **dict.fromkeys(TOKEN_LEVEL, _token_level),
+    "dependency_heads": _dependency,
+    "coreference_heads": _coreference,
+    "probes": _probes,
+}

@@ -1,0 +1,64 @@
+"""The overview as a table: every head of a model, from the results that are stored of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.results import to_csv
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import InputError, SettingsError
+from bertviz_core.exports import origin
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.overview.head_summary import Results, frame
+from bertviz_core.overview.stored_results import largest
+from bertviz_core.plotting.style import number
+from bertviz_core.settings import MODES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIXES = (".csv", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A row for each head; and what each analysis's columns were computed from."""
+
+    heads: pd.DataFrame
+    origins: dict[str, dict[str, Any]]
+
+    def to_text(self) -> str:
+        """For a terminal."""
+        lines = [self.heads.to_string(index=False, float_format=number, na_rep="-"), ""]
+        lines += [
+            f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
+            f"{origin['seed']}, {origin['dtype']}"
+            for name, origin in self.origins.items()
+        ]
+        return "\n".join(lines)
+
+    def to_bytes(self, suffix: str) -> bytes:
+        """As CSV, or as JSON with the origins beside the table."""
+        if suffix == ".csv":
+            return to_csv(self.heads)
+        table = json.loads(self.heads.to_json(orient="records", double_precision=15))
+        return json.dumps({"heads": table, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
+
+
+def overview(store: Store, checkpoint: Checkpoint, mode: str) -> Overview:
+    """From each analysis's result on the most tokens; raises InputError where nothing is stored of the model, and
+    SettingsError for an unknown mode."""
+    if mode not in MODES:
+        raise SettingsError(f"There is no mode {mode!r}.", hint=f"Choose one of {', '.join(MODES)}.")
+    results: Results = largest(store, checkpoint.fingerprint(), mode)
+    if not results:
+        raise InputError(
+            f"Nothing is stored of this model in mode {mode!r}.",
+            where=checkpoint.name,
+            hint="Run an analysis first, as `surface-patterns encyclopedia`.",
+        )
+    origins = {name: origin(result.provenance) for name, result in results.items()}
+    return Overview(frame(results, Thresholds()), origins)

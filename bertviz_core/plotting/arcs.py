@@ -1,0 +1,119 @@
+"""A sentence as inline SVG: gold arcs above the words, a head's guesses below them.
+
+Everything that came from a file is escaped. Lines and words take the text colour of the page around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from bertviz_core.models.labels import PICTURES
+from bertviz_core.plotting.writing import columns, right_to_left
+
+RIGHT, WRONG = "#2b9348", "#e03131"
+SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, between arcs, of an arc's label
+LETTER = 0.56 * SIZE  # pixels, how wide a letter is
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arrow to a word from its governor, words counted from 0; governor -1 is the root.
+
+    label: written on the arc.   note: shown on hover.   right: None for gold, else whether the guess is.
+    faint: an arc that only gives context.
+    """
+
+    word: int
+    governor: int
+    label: str = ""
+    note: str = ""
+    right: bool | None = None
+    faint: bool = False
+
+
+def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Arc], name: str = "") -> str:
+    """The drawing; `name` says in words what it shows."""
+    middles, width = _layout(words)
+    above, below = _levels(gold), _levels(guesses)
+    base = LABEL + STEP * (max(above, default=0) + 1)
+    height = base + SIZE + 14 + (LABEL + STEP * (max(below, default=0) + 1) if guesses else 0)
+    marked = {arc.word for arc in gold if not arc.faint}
+    parts = [_arc(arc, middles, level, base - 4, -1) for arc, level in zip(gold, above, strict=True)]
+    parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
+    parts += [
+        f'<text x="{middle:.0f}" y="{base + SIZE}" text-anchor="middle" font-size="{SIZE}" fill="currentColor" '
+        f'font-weight="{700 if place in marked else 400}">{_escaped(word)}</text>'
+        for place, (word, middle) in enumerate(zip(words, middles, strict=True))
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
+        f'aria-label="{_escaped(name)}" font-family="inherit">{"".join(parts)}</svg>'
+    )
+
+
+def _escaped(text: str) -> str:
+    """As XML, which has no room for control characters even when they are escaped."""
+    return escape(text.translate(PICTURES))
+
+
+def _layout(words: Sequence[str]) -> tuple[list[float], float]:
+    """The middle of each word, and the width of all; letters are about half as wide as high, CJK ones as wide. The
+    first word stands at the right where the writing begins there."""
+    middles, x = [], GAP / 2
+    for word in words:
+        wide = columns(word) * LETTER
+        middles.append(x + wide / 2)
+        x += max(wide, 12) + GAP
+    return ([x - middle for middle in middles] if right_to_left(words) else middles), x
+
+
+def _levels(arcs: Sequence[Arc]) -> list[int]:
+    """How high each arc must go to pass over the arcs inside it; arrows from the root come from above all."""
+    spans = [(min(arc.word, arc.governor), max(arc.word, arc.governor)) for arc in arcs]
+    levels = [0] * len(arcs)
+    skyline = np.zeros(2 * max((end for _, end in spans), default=0) + 1, dtype=np.int64)  # words, and gaps between
+    for place in sorted(range(len(arcs)), key=lambda p: spans[p][1] - spans[p][0]):
+        start, end = spans[place]
+        if arcs[place].governor < 0:
+            continue
+        below = skyline[2 * start + (start < end) : 2 * end + (start == end)]
+        levels[place] = 1 + int(below.max())
+        below[:] = levels[place]
+    top = 1 + max(levels, default=0)
+    return [top if arc.governor < 0 else level for arc, level in zip(arcs, levels, strict=True)]
+
+
+def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int) -> str:
+    """One arrow, up (sign -1) or down (sign 1) from the line at `base`, its label and its hover text."""
+    colour = "currentColor" if arc.right is None else RIGHT if arc.right else WRONG
+    to = middles[arc.word]
+    peak = base + sign * STEP * level
+    if arc.governor < 0:
+        path, middle = f"M{to:.1f},{peak:.1f} L{to:.1f},{base:.1f}", to
+    else:
+        # A word's own arrow ends in its middle; those that leave it start a little aside.
+        start = middles[arc.governor] + (4 if to > middles[arc.governor] else -4)
+        bend = min(10.0, abs(to - start) / 2)
+        inward = bend if to > start else -bend
+        path = (
+            f"M{start:.1f},{base:.1f} C{start:.1f},{peak:.1f} {start:.1f},{peak:.1f} {start + inward:.1f},{peak:.1f} "
+            f"L{to - inward:.1f},{peak:.1f} C{to:.1f},{peak:.1f} {to:.1f},{peak:.1f} {to:.1f},{base:.1f}"
+        )
+        middle = (start + to) / 2
+    tip = f"M{to - 3.5:.1f},{base + sign * 6:.1f} L{to:.1f},{base:.1f} L{to + 3.5:.1f},{base + sign * 6:.1f}"
+    dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
+    label = (
+        f'<text x="{middle:.1f}" y="{peak + (-3 if sign < 0 else 11):.1f}" text-anchor="middle" font-size="11" '
+        f'fill="{colour}">{_escaped(arc.label)}</text>'
+        if arc.label
+        else ""
+    )
+    return (
+        f'<g opacity="{0.28 if arc.faint else 1}"><title>{_escaped(arc.note)}</title>'
+        f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
+        f'<path d="{tip}" fill="none" stroke="{colour}" stroke-width="1.4"/>{label}</g>'
+    )

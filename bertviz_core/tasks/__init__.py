@@ -1,0 +1,1 @@
+"""Jobs as JSON, and the process that performs them."""

@@ -1,0 +1,127 @@
+"""The inside of a worker process: `python -m bertviz_core.tasks.worker_process` performs the tasks that come in.
+
+It imports the modules that its arguments name first. A line of JSON is a message. In: {"task": ...} and
+{"cancel": true}. Out: {"ready": true} when it has imported them, {"progress": ...} while a task runs, then
+{"end": "done"}, {"end": "cancelled"}, or {"end": "failed", "error": ..., "broken": ...}, where broken says that the
+error was none that the user can mend: such a process is not used again. The end of the input ends the process at once,
+whatever it does, so that no worker outlives its server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import BertvizError, Cancelled, unexpected
+from bertviz_core.tasks.tasks import Performer, Task
+
+EVERY = 0.2  # seconds between two messages of progress
+NICE = 5  # pages come first
+log = logging.getLogger(__name__)
+
+
+class Server:
+    """The messages to and from the process that asks for tasks."""
+
+    def __init__(self, read: IO[str], write: IO[str]) -> None:
+        self._read, self._write = read, write
+        self._lock = threading.Lock()
+        self._tasks: queue.Queue[tuple[Task, Progress]] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def next_task(self) -> tuple[Task, Progress]:
+        return self._tasks.get()
+
+    def say(self, **message: Any) -> None:
+        try:
+            with self._lock:
+                self._write.write(json.dumps(message) + "\n")
+                self._write.flush()
+        except OSError:  # nobody listens any more
+            os._exit(1)
+
+    def _listen(self) -> None:
+        """A cancel is of the task that was read last."""
+        progress = Progress()
+        for line in self._read:
+            message = json.loads(line)
+            if "task" in message:
+                progress = Progress()
+                self._tasks.put((message["task"], progress))
+            else:
+                progress.cancelled.set()
+        os._exit(1)
+
+
+def main() -> None:
+    """Perform tasks until the server is gone."""
+    server = Server(*_streams())
+    _step_back()
+    for module in sys.argv[1:]:
+        import_module(module)
+    server.say(ready=True)
+    performer = Performer()
+    while True:
+        task, progress = server.next_task()
+        done = threading.Event()
+        reporter = threading.Thread(target=_report, args=(server, progress, done), daemon=True)
+        reporter.start()
+        outcome = _perform(performer, task, progress)
+        done.set()
+        reporter.join()
+        server.say(**outcome)
+
+
+def _perform(performer: Performer, task: Task, progress: Progress) -> dict[str, Any]:
+    try:
+        performer.perform(task, progress)
+    except Cancelled:
+        return {"end": "cancelled"}
+    except BertvizError as error:
+        return _failed(error, broken=False)
+    except BaseException as error:  # a panic in Rust is no Exception
+        log.error("a task failed\n%s", traceback.format_exc())
+        return _failed(unexpected(error), broken=True)
+    return {"end": "done"}
+
+
+def _failed(error: BertvizError, *, broken: bool) -> dict[str, Any]:
+    return {"end": "failed", "error": [error.what, error.where, error.hint], "broken": broken}
+
+
+def _report(server: Server, progress: Progress, done: threading.Event) -> None:
+    while not done.wait(EVERY):
+        server.say(progress=progress.snapshot())
+
+
+def _streams() -> tuple[IO[str], IO[str]]:
+    """Standard input and output for the messages alone: whatever a library prints goes to standard error."""
+    read, write = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return open(read, encoding="utf-8"), open(write, "w", encoding="utf-8")  # noqa: PTH123
+
+
+def _step_back() -> None:
+    """Ctrl-C is the server's affair; pages come first; and where memory runs out, the worker goes, not the server."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(NICE)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
+
+
+if __name__ == "__main__":
+    logging.basicConfig(stream=sys.stderr)
+    main()

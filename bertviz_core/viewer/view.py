@@ -1,0 +1,129 @@
+"""The attention of one input, as it is looked at: tokens or words, with or without special tokens, between segments
+(Figures 1 and 5; methods, section 10)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import safetensors.numpy
+
+from bertviz_core.analyses.results import to_csv
+from bertviz_core.heads import Head
+from bertviz_core.models.labels import Layout, Units
+from bertviz_core.models.words import maps_of_one
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# name shown, used in permalinks and on the command line -> (side of the query, side of the key)
+SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
+
+THUMBNAIL, FEWEST = 24, 8  # most squares along one side of a head's small picture, and the fewest that it is cut to
+WIDTH = 330  # squares that all layers' pictures have side by side
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of an input. `sides` is one of SIDES; `first_piece` reads a split word's row from its first piece,
+    as the release does, not from the mean over its pieces."""
+
+    words: bool = False
+    special: bool = True
+    sides: str = "all"
+    first_piece: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputAttention:
+    """Attention of every head on one input. weights: (layer, head, query, key) float32, from queries to keys."""
+
+    queries: Units
+    keys: Units
+    weights: np.ndarray
+
+    def of(self, head: Head) -> np.ndarray:
+        """(query, key) of one head."""
+        return self.weights[head.layer, head.head]
+
+    def without_special(self) -> InputAttention:
+        """Special tokens hidden; the rows that are left sum to 1 again (one that had no other weight stays 0)."""
+        queries, keys = ~self.queries.special, ~self.keys.special
+        weights = self.weights[:, :, queries][..., keys]
+        total = weights.sum(-1, keepdims=True)
+        weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        return InputAttention(self.queries.keep(queries), self.keys.keep(keys), weights)
+
+    def between(self, query_side: int, key_side: int) -> InputAttention:
+        """From one segment to one segment; the weights stay as they are."""
+        queries, keys = self.queries.side == query_side, self.keys.side == key_side
+        return InputAttention(self.queries.keep(queries), self.keys.keep(keys), self.weights[:, :, queries][..., keys])
+
+    def to_frame(self, head: Head) -> pd.DataFrame:
+        """A row for each line of one head; positions are those of the units' first tokens, from 1."""
+        import pandas as pd
+
+        i, j = np.indices(self.of(head).shape).reshape(2, -1)
+        return pd.DataFrame(
+            {
+                "from_position": self.queries.start[i] + 1,
+                "from": np.array(self.queries.labels, dtype=object)[i],
+                "to_position": self.keys.start[j] + 1,
+                "to": np.array(self.keys.labels, dtype=object)[j],
+                "weight": self.of(head).reshape(-1),
+            }
+        )
+
+    def heaviest(self, head: Head, count: int) -> pd.DataFrame:
+        """The rows of `to_frame` with the highest weights, the first where equal."""
+        return self.to_frame(head).nlargest(count, "weight")
+
+    def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
+        """`to_frame` of one head; the last columns say in every row what it was computed from."""
+        return to_csv(self.to_frame(head).assign(**origin))
+
+    def to_safetensors(self, origin: dict[str, Any]) -> bytes:
+        """`attention` (layer, head, query, key) of every head, the labels in the header."""
+        header = {"queries": self.queries.labels, "keys": self.keys.labels, **origin}
+        metadata = {name: json.dumps(value, ensure_ascii=False) for name, value in header.items()}
+        return safetensors.numpy.save({"attention": np.ascontiguousarray(self.weights)}, metadata)
+
+
+def look(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
+    """What `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then special tokens
+    hidden, then the segments chosen."""
+    seen = InputAttention(layout.tokens, layout.tokens, maps)
+    if view.words:
+        seen = InputAttention(layout.words, layout.words, maps_of_one(maps, layout.owner, first_piece=view.first_piece))
+    if not view.special:
+        seen = seen.without_special()
+    sides = SIDES[view.sides]
+    return seen.between(*sides) if sides else seen
+
+
+def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """(layer, head) share of attention that went elsewhere, 0 to 1: half the sum of |difference| over keys, mean over
+    queries. Both maps are (layer, head, query, key)."""
+    return np.asarray(np.abs(after - before).sum(-1).mean(-1) / 2)
+
+
+def thumbnails(weights: np.ndarray) -> np.ndarray:
+    """(layer, head, down, across) uint8, 255 for weight 1: the maximum of each patch of the maps (layer, head, query,
+    key). Of many layers each has smaller pictures."""
+    most = max(FEWEST, min(THUMBNAIL, WIDTH // len(weights)))
+    rows, columns = (_patches(size, most) for size in weights.shape[2:])
+    largest = np.maximum.reduceat(np.maximum.reduceat(weights, rows, axis=2), columns, axis=3)
+    return np.asarray(np.rint(255 * np.clip(largest, 0, 1)), dtype=np.uint8)
+
+
+def _patches(size: int, most: int) -> np.ndarray:
+    """Where each of at most `most` nearly equal runs begins."""
+    count = min(size, most)
+    return np.arange(count) * size // max(count, 1)
+
+
+def shorten(label: str, most: int = 24) -> str:
+    """The beginning of a long label, for places that cannot cut it by themselves."""
+    return label if len(label) <= most else label[: most - 1] + "…"

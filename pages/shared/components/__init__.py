@@ -1,0 +1,1 @@
+"""Components with JavaScript of their own."""

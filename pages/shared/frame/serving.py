@@ -1,0 +1,62 @@
+"""The server around the app: what it does at its start, and the addresses that Streamlit does not know."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+from streamlit import cli_util
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.web.server import server_util
+
+from bertviz_core.access import from_environment
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.models.checkpoint import DEMO, find
+from pages.shared.frame import catalogue
+from pages.shared.frame.owner_cookie import OwnerCookie
+from pages.shared.frame.upload_room import UploadRoom
+
+# What the first page imports; torch and transformers are none of it.
+SHARED = ("page", "views.holdings", "views.gallery", "components.marker_map")
+FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Open a browser, and import what the first page needs while the browser loads Streamlit's own code.
+
+    The frame is to run at every address: a fresh server would run a file of the folder `pages` without it, Streamlit's
+    older way, until the first visit to its start.
+    """
+    from_environment()  # a server whose limits cannot be read does not start
+    PagesManager.uses_pages_directory = False
+    threading.Thread(target=_get_ready, name="get ready", daemon=True).start()
+    yield
+
+
+def _get_ready() -> None:
+    if not st.get_option("server.headless"):
+        address = st.get_option("server.address") or st.get_option("browser.serverAddress")
+        cli_util.open_browser(server_util.get_url(server_util.get_display_address(address)))
+    for name in FIRST_PAGE:
+        import_module(name)
+    for analysis in ANALYSES.values():
+        _ = analysis.result_class
+    find(DEMO).fingerprint()  # remembered
+
+
+def _to_default(request: Request) -> RedirectResponse:
+    query = request.url.query
+    return RedirectResponse(f"./?{query}" if query else "./")
+
+
+# The default page's address is empty; to its own name Streamlit would say that there is no such page.
+ROUTES = (Route(f"/{catalogue.DEFAULT.name}", _to_default),)
+MIDDLEWARE = (Middleware(OwnerCookie), Middleware(UploadRoom))

@@ -1,0 +1,142 @@
+"""The sidebar: model, corpus, mode and head, each bound to the address bar; the store at the bottom."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.heads import Head
+from bertviz_core.models import allowed
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
+from bertviz_core.settings import DTYPES, MODES, Mode, Settings
+from pages.shared import boxes, services
+from pages.shared.frame import catalogue, corpus_picker, links
+from pages.shared.frame.catalogue import Entry
+from pages.shared.frame.selection import Selection, head_options, neighbour
+from pages.shared.jobs import panel as job_panel
+
+HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
+    (True, True): "Type a local folder (written by save_pretrained) or a hub name.",
+    (True, False): "Type a local folder (written by save_pretrained).",
+    (False, True): "Choose from the list, or type a hub name.",
+    (False, False): "Choose from the list.",
+}
+
+
+def choose(entry: Entry) -> None:
+    """Draw the sidebar and hand the choice to the page; raises BertvizError for a model or corpus not there."""
+    links.drop_bad_numbers("max_length", "limit", "seed", "segment")
+    with st.sidebar:
+        st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
+        if problem := services.store().problem:
+            st.warning(f"{boxes.plain(problem.what)} {boxes.plain(problem.hint)}", icon=":material/database_off:")
+        _menu()
+        job_panel.beside()
+        checkpoint = _model()
+        source = corpus_picker.choose(entry)
+        settings = _settings(checkpoint)
+        head, base = _head(checkpoint)
+        st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
+    st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
+
+
+def current() -> Selection:
+    """What `choose` has handed over: a page is a script, and takes no arguments."""
+    selection: Selection = st.session_state["selection"]
+    return selection
+
+
+def _menu() -> None:
+    for section, pages in catalogue.sections().items():
+        st.caption(section)
+        with st.container(gap="xxsmall"):
+            for page in pages:
+                st.page_link(page, width="stretch")
+    st.divider()
+
+
+def _model() -> Checkpoint:
+    access = services.access()
+    known: list[str] = st.session_state.setdefault("models", [DEMO, *allowed.models(access)])
+    asked = st.session_state.get("model") or st.query_params.get("model", DEMO)
+    if asked not in known:
+        known.append(asked)
+    name = st.selectbox(
+        "Model",
+        known,
+        key="model",
+        bind="query-params",
+        accept_new_options=access.folders is None or access.downloads != 0,
+        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0],
+    )
+    checkpoint = find(name or DEMO, access=access)
+    millions = checkpoint.parameters() / 1e6
+    st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
+    return checkpoint
+
+
+def _settings(checkpoint: Checkpoint) -> Settings:
+    mode = st.segmented_control(
+        "Mode",
+        MODES,
+        default=MODES[0],
+        required=True,
+        key="mode",
+        bind="query-params",
+        help="`paper` makes the release's own choices: token types all zero, smoothed entropies.",
+    )
+    with st.popover("More settings", icon=":material/tune:", width="stretch"):
+        return _more_settings(checkpoint, mode or MODES[0])
+
+
+def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
+    """What is seldom changed; every change is another result, kept beside the others."""
+    most = checkpoint.max_length or 512
+    length = st.number_input(
+        "Most tokens of one input",
+        8,
+        most,
+        min(128, most),
+        key="max_length",
+        bind="query-params",
+        help=f"With this model at most {most}. What is longer is cut or left out, and counted.",
+    )
+    limit = st.number_input("Only the first so many inputs (0: all)", 0, 10**9, key="limit", bind="query-params")
+    seed = st.number_input("Seed of random choices", 0, 10**9, key="seed", bind="query-params")
+    dtype = st.selectbox(
+        "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: up to 0.006 nats off."
+    )
+    return Settings(int(length), int(limit) or None, int(seed), mode, dtype)
+
+
+def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
+    options = head_options(checkpoint)
+    if st.session_state.get("head") not in (None, *options):
+        del st.session_state["head"]  # chosen in a larger model
+    _follow_head(options)
+    before, picker, after = st.columns([1, 3, 1], vertical_alignment="bottom", gap="small")
+    label = picker.selectbox("Head", options, key="head", bind="query-params", help="layer-head, counted from 1")
+    for column, step, sign in ((before, -1, "chevron_left"), (after, 1, "chevron_right")):
+        name = "Previous head" if step < 0 else "Next head"
+        column.button(
+            "", icon=f":material/{sign}:", key=name, help=name, on_click=_step, args=(options, step), width="stretch"
+        )
+    from_zero = st.toggle("Count from 0", key="zero", bind="query-params", help="Labels as arrays count: 0-0 is 1-1.")
+    return Head.parse(label or options[0]), 0 if from_zero else 1
+
+
+def _follow_head(options: list[str]) -> None:
+    """A link on a page names its head as `at`; the picker, which stays, would not follow `head`."""
+    linked = st.query_params.get("at")
+    if linked is None:
+        return
+    del st.query_params["at"]
+    if linked in options:
+        arrived = "head" not in st.session_state
+        st.session_state["head"] = linked
+        if arrived:  # in a new tab, where the picker would take the `head` that the address came with
+            st.query_params["head"] = linked
+            st.rerun()
+
+
+def _step(options: list[str], step: int) -> None:
+    st.session_state["head"] = neighbour(st.session_state["head"], options, step)

@@ -1,0 +1,115 @@
+"""The jobs that this reader has asked for: starting, finding and cancelling them; nobody else's are seen."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+
+import streamlit as st
+
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.requests import Request
+from bertviz_core.emergence.requests import EmergenceRequest
+from bertviz_core.engine import jobs
+from bertviz_core.engine.jobs import Job
+from bertviz_core.errors import BertvizError, Cancelled, StoreError
+from bertviz_core.tasks import tasks
+from bertviz_core.tasks.tasks import Task
+from pages.shared import services
+
+REMEMBERED = 50  # of this reader's jobs
+
+
+def analysis(request: Request) -> None:
+    """Ask for it, and for what the same pass gives with it."""
+    title = request.analysis.replace("_", " ").capitalize()
+    wanted = [request.for_analysis(each.name) for each in ANALYSES[request.analysis].together()]
+    _ask(request.key(), title, lambda: tasks.analyses(wanted, services.store()))
+
+
+def everything(key: str, wanted: list[Request]) -> None:
+    """Ask for all of it as one job, under `everything_key`."""
+    _ask(key, "Everything", lambda: tasks.analyses(wanted, services.store()))
+
+
+def everything_key(wanted: list[Request]) -> str:
+    return "all/" + "/".join(request.key() for request in wanted)
+
+
+def emergence(key: str, request: EmergenceRequest) -> None:
+    """Ask for a whole training; what is stored of it stays while it waits."""
+    with suppress(StoreError):  # the job will say so
+        services.store().pin(request.parts(), days=1)
+    _ask(key, "Emergence", lambda: tasks.emergence_of(request, services.store()))
+
+
+def download(key: str, name: str, revision: str | None) -> None:
+    """Ask for a hub model's files."""
+    _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)
+
+
+def _ask(key: str, title: str, task: Callable[[], Task], lane: str = jobs.ANALYSES) -> None:
+    """Queue it, or join the job that runs; what hinders that is the error of a job that has ended."""
+    try:
+        if problem := services.store().problem:
+            raise problem
+        job = services.jobs().submit(key, title, task(), _asker(), lane)
+    except BertvizError as error:
+        job = Job(key, title).finish("failed", error)
+    mine = _mine()
+    mine.pop(key, None)
+    mine[key] = job
+    _unannounced()[key] = job
+    while len(mine) > REMEMBERED:
+        del mine[next(iter(mine))]
+
+
+def cancel(job: Job) -> None:
+    """Take back what this reader asked for. To this reader the job is over, whether others want it or not."""
+    services.jobs().leave(job, _asker())
+    if not job.finished:
+        _mine()[job.key] = _unannounced()[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
+
+
+def job(key: str) -> Job | None:
+    """This reader's last job of that key."""
+    return _mine().get(key)
+
+
+def job_of(request: Request) -> Job | None:
+    """This reader's last job that would make this result: one of everything, its own, or one that shares its pass."""
+    together = ANALYSES[request.analysis].together()
+    keys = [request.key(), *(request.for_analysis(other.name).key() for other in together)]
+    wider = [job for job in _mine().values() if not job.finished and request.key() in job.key.split("/")]
+    return next(filter(None, [*wider, *map(job, keys)]), None)
+
+
+def unfinished() -> list[Job]:
+    return [job for job in _mine().values() if not job.finished]
+
+
+def announce() -> list[Job]:
+    """The jobs that have ended since this was last called."""
+    waiting = _unannounced()
+    ended = [job for job in waiting.values() if job.finished]
+    for one in ended:
+        del waiting[one.key]
+    return ended
+
+
+def _mine() -> dict[str, Job]:
+    """By key, the latest at the end."""
+    mine: dict[str, Job] = st.session_state.setdefault("jobs", {})
+    return mine
+
+
+def _unannounced() -> dict[str, Job]:
+    waiting: dict[str, Job] = st.session_state.setdefault("jobs unannounced", {})
+    return waiting
+
+
+def _asker() -> str:
+    """A name for this session, known to nobody else."""
+    asker: str = st.session_state.setdefault("asker", secrets.token_hex(16))
+    return asker

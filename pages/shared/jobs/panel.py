@@ -1,0 +1,80 @@
+"""This reader's jobs: where they are, how long they take, a way to stop them, and how they ended."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.engine.jobs import Job
+from bertviz_core.errors import DownloadNeeded
+from pages.shared import boxes, services
+from pages.shared.jobs import asked
+
+
+@st.fragment(run_every=0.5)
+def running(job: Job) -> None:
+    """Progress, rate, time to go, and Cancel; the page is run again when the job has ended."""
+    if _is_over(job):
+        st.rerun()
+    st.progress(job.progress.fraction, text=boxes.plain(_waiting(job) or str(job.progress)))
+    if job.progress.losses:
+        st.caption("Loss so far, nats a word")
+        st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
+    st.button("Cancel", on_click=asked.cancel, args=(job,), icon=":material/stop:")
+
+
+def ended(job: Job | None, stored: str = "Nothing was stored; earlier results stay.") -> None:
+    """Why there is no result: a reader's own cancel is no error.
+
+    Args:
+        job: This reader's last one, if there was any.
+        stored: What a cancel has left.
+    """
+    if job is not None and job.state == "cancelled":
+        st.caption(f":material/stop: Cancelled. {stored}")
+    elif job is not None and job.error is not None:
+        boxes.error(job.error)
+
+
+def beside() -> None:
+    """This reader's jobs in the sidebar, on whatever page; one that has ended is announced once."""
+    for job in asked.announce():
+        st.toast(f"{boxes.plain(job.title)}: {job.state}.")
+    if unfinished := asked.unfinished():
+        _beside(unfinished)
+
+
+@st.fragment(run_every=1.0)
+def _beside(jobs: list[Job]) -> None:
+    if any(map(_is_over, jobs)):
+        st.rerun()
+    for job in jobs:
+        st.progress(job.progress.fraction, text=boxes.plain(f"{job.title}: {_waiting(job) or job.progress.stage}"))
+        st.button("Cancel", key=f"cancel {job.key}", on_click=asked.cancel, args=(job,), icon=":material/stop:")
+
+
+def _is_over(job: Job) -> bool:
+    """To this reader; one that others still want goes on after this reader's cancel."""
+    return job.finished or asked.job(job.key) is not job
+
+
+def _waiting(job: Job) -> str:
+    """The job's place in the queue, while it is there."""
+    if job.state != "waiting":
+        return ""
+    before = services.jobs().before(job)
+    return f"In the queue, {before} job{'s' * (before > 1)} ahead" if before else "In the queue, next"
+
+
+def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
+    """Say what a hub model would take, and fetch it only when asked to."""
+    key = f"download/{needed.name}/{revision}"
+    job = asked.job(key)
+    if job is not None and not job.finished:
+        running(job)
+        return
+    ended(job, "")
+    st.title("One download first")
+    st.write(f"{boxes.plain(needed.what)} Nothing else is fetched, and no code of the model's is ever run.")
+    if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
+        asked.download(key, needed.name, revision)
+        st.rerun()

@@ -1,0 +1,151 @@
+"""The parts of the attention viewer: the claim, the lines, the plain table, what masking did, and the downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core import exports
+from bertviz_core.heads import Head
+from bertviz_core.models.single_input import OneInput, Prediction
+from bertviz_core.viewer.view import InputAttention, View, shorten
+from pages.shared.boxes import plain
+from pages.shared.components.attention_lines import attention_lines
+from pages.shared.components.head_pictures import head_pictures
+from pages.shared.frame.selection import Selection
+from pages.shared.views import marks
+
+KEY, PICTURES = "attention-lines", "attention-heads"
+
+
+def claim(seen: InputAttention, selection: Selection, view: View, least: float) -> None:
+    """What this head does with this input, in one sentence; and where no line has the `least` weight, that."""
+    weights = seen.of(selection.head)
+    if not weights.size:
+        st.markdown("**Nothing is left to show.**")
+        return
+    parts = []
+    if view.sides != "all":
+        here, there = view.sides.split(" to ")
+        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
+    elif seen.keys.special.any():
+        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its attention on special tokens")
+    words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
+    query, key = np.unravel_index(words.argmax(), words.shape)
+    ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
+    other = f" between other {'words' if view.words else 'tokens'}" if seen.keys.special.any() else ""
+    parts.append(f"has its heaviest line{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
+    none = "" if weights.max() >= least else f" No line has {least:.2f} or more: none is drawn."
+    st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
+
+
+def lines(
+    seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, least: float, masked: Sequence[int]
+) -> None:
+    """The drawing; pins and masks go to the address."""
+    attention_lines(
+        seen,
+        selection.head,
+        key=KEY,
+        text=one.digest(),
+        title=f"Head {selection.label}, {selection.checkpoint.name}",
+        least=least,
+        pins=marks.pins(st.query_params.get("pin", "")),
+        masked=masked,
+        can_mask=can_mask,
+        on_pins=_pinned,
+        on_mask=lambda: _mask(one, seen),
+    )
+
+
+def pictures(seen: InputAttention, selection: Selection) -> None:
+    """Small pictures of all heads, each of which chooses its head."""
+    head_pictures(seen, selection.head, selection.base, key=PICTURES, on_head=_chosen)
+
+
+def table(seen: InputAttention, selection: Selection) -> None:
+    """Three heaviest lines of each token, as a plain table that a screen reader reads row by row."""
+    weights = seen.of(selection.head)
+    rows = []
+    for query, label in enumerate(seen.queries.labels):
+        row = {"": seen.queries.start[query] + 1, "from": plain(shorten(label))}
+        for rank, key in enumerate(np.argsort(-weights[query], kind="stable")[:3], start=1):
+            row[f"to, {rank}"] = f"{plain(shorten(seen.keys.labels[key]))} {weights[query, key]:.3f}"
+        rows.append(row)
+    st.table(rows, hide_index=True, alt=f"For each token the three to which head {selection.label} attends most")
+
+
+def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
+    """How far attention moved, and what the model would write instead, the token that stood there in bold."""
+    head = selection.head
+    most = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
+    st.markdown(
+        f"**Masking** moved {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
+        f"{difference[most.layer, most.head]:.0%} of head {most.label(selection.base)}'s, the most of all."
+    )
+    lines = []
+    for one in predictions:
+        best = [f"{_bold(label, label == one.original)} {share:.1%}" for label, share in one.best]
+        was = f"{_bold(one.original, True)}, {one.probability:.1%}, rank {one.rank:,}"
+        lines.append(f"- Position {one.position + 1} ({was}): the model expects {', '.join(best)}")
+    st.markdown("\n".join(lines))
+    if not predictions:
+        st.caption("This model has no masked-word head, so it predicts nothing here.")
+
+
+def _bold(label: str, bold: bool) -> str:
+    return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
+
+
+def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None:
+    """What is shown, of this head as CSV and of every head as safetensors."""
+    about = exports.input_origin(selection.checkpoint, selection.settings, one.digest())
+    builders: dict[str, Any] = {
+        "CSV": lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about}),
+        "safetensors": lambda: seen.to_safetensors(about),
+    }
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for name, build in builders.items():
+            st.download_button(
+                name,
+                data=build,
+                file_name=f"attention-{selection.head.label()}.{name.lower()}",
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"download-{name}",
+            )
+        st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
+
+
+def _chosen() -> None:
+    head = st.session_state[PICTURES]["head"]
+    if head is not None:
+        st.session_state["head"] = head
+
+
+def _pinned() -> None:
+    pins = st.session_state[KEY]["pins"]
+    if pins is not None:
+        _write("pin", ",".join(pins))
+
+
+def _mask(one: OneInput, seen: InputAttention) -> None:
+    """Mask the unit that begins at a position, every piece of it, or give it back."""
+    start = st.session_state[KEY]["mask"]
+    if start is None:
+        return
+    owner = one.layout.owner
+    words = seen.queries.start is one.layout.words.start
+    unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
+    now = set(marks.masked(st.query_params.get("mask", "")))
+    _write("mask", marks.to_mask(now - unit if unit <= now else now | unit))
+
+
+def _write(name: str, value: str) -> None:
+    if value:
+        st.query_params[name] = value
+    else:
+        st.query_params.pop(name, None)

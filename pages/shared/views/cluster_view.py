@@ -1,0 +1,63 @@
+"""Parts of the clustering page: thresholds of behaviours, and the heads most like the chosen one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
+from bertviz_core.analyses.clustering.figure import unit_of
+from bertviz_core.analyses.clustering.measure import Closeness, Clustering
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.plotting.style import BEHAVIOURS
+from pages.shared.frame.selection import Selection, head_options
+
+
+def labelled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, str], ...]) -> Clustering:
+    """`Clustering.labelled`, of values that can be compared."""
+    return result.labelled(thresholds, dict(named))
+
+
+def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:
+    """How close heads of one layer are; and the two heads most alike, with their divergence."""
+    pairs = ((head, *result.nearest(head, 1)[0]) for head in all_heads(*result.shape))
+    return result.closeness, min(pairs, key=lambda pair: pair[2])
+
+
+def thresholds() -> Thresholds:
+    """Sliders in a popover; only labels change with them."""
+    with st.popover("Thresholds of behaviours", icon=":material/tune:"):
+        st.caption("A head has a behaviour where its average is over the threshold; of several the last wins.")
+        return Thresholds(**{name: _slider(name, default) for name, default in asdict(Thresholds()).items()})
+
+
+def _slider(name: str, default: float) -> float:
+    if name == "entropy":
+        return st.slider("entropy, nats", 0.0, 7.0, default, 0.05, key=f"over-{name}")
+    return st.slider(f"attention: {BEHAVIOURS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
+
+
+def papers_heads(selection: Selection) -> dict[str, str] | None:
+    """The paper's linguistic heads, for the paper's model and where the reader wants them."""
+    has_them = set(paper.LINGUISTIC_HEADS) <= set(head_options(selection.checkpoint))
+    if not has_them or "bert-base" not in selection.checkpoint.name:
+        return None
+    return paper.LINGUISTIC_HEADS if st.toggle("Mark the paper's linguistic heads", key="marked") else None
+
+
+def neighbours(result: Clustering, selection: Selection) -> None:
+    """The chosen head, and under it the heads of least divergence from it, with what tells their behaviour."""
+    st.subheader(f"Head {selection.label}, and the heads most like it")
+    rows = [
+        {
+            "head": head.label(selection.base),
+            f"divergence, {unit_of(result)}": f"{value:.4g}",
+            "behaviour": BEHAVIOURS[result.behaviours[head.layer, head.head]][-1],
+        }
+        | {name.replace("_", " "): f"{result[name][head.layer, head.head]:.3f}" for name in QUANTITIES}
+        for head, value in [(selection.head, 0.0), *result.nearest(selection.head)]
+    ]
+    alt = f"Head {selection.label} and the heads of least divergence from it"
+    st.dataframe(rows, hide_index=True, alt=alt)

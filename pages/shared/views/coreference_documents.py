@@ -1,0 +1,115 @@
+"""Coreference documents with a head's guesses drawn in, and the way from a guess to the attention behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from bertviz_core.analyses.coreference_heads.document_figure import cut, described, draw, mention_text, passages
+from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
+from bertviz_core.errors import BertvizError
+from bertviz_core.numbers import small_int
+from pages.shared import boxes
+from pages.shared.frame import catalogue, viewer_link
+from pages.shared.frame.selection import Selection
+
+if TYPE_CHECKING:
+    from bertviz_core.models.windows import Window
+
+FILTERS = ("all", "right", "wrong")
+INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an image does not inherit them
+
+
+@st.fragment
+def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
+    """Documents with mentions in the colour of their chain, and the chosen head's guesses among preceding mentions."""
+    st.subheader(f"What head {selection.label} guesses")
+    names = [f"{place}. {document['name']}" for place, document in enumerate(result.documents, start=1)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Document", names, key="named", width=320, index=_linked(len(names)))
+        wanted = st.segmented_control("Guesses", FILTERS, default="all", required=True, key="guesses")
+        least = st.slider("Only where weight is over", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
+    place = names.index(name)
+    st.query_params["document"] = str(place + 1)
+    document = result.documents[place]
+    guesses = result.guesses(place, choice)
+    right = sum(guess.right for guess in guesses)
+    st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
+    for passage in _passages(document):
+        kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
+        part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
+        st.image(draw(part, shown, INK.get(st.context.theme.type or "light")), width="stretch")
+        _list(part, shown)
+        if shown:
+            _look_closer(part, shown, passage[0], place, (result, choice, selection))
+
+
+def _linked(count: int) -> int:
+    """The document of the address, from 0; the first where it names none."""
+    asked = st.query_params.get("document", "")
+    number = small_int(asked) or 0
+    return number - 1 if 1 <= number <= count else 0
+
+
+def _look_closer(
+    part: dict[str, Any],
+    shown: Sequence[Guess],
+    first: int,
+    place: int,
+    about: tuple[CoreferenceHeads, Choice, Selection],
+) -> None:
+    """From one guess to the attention of the window that it was made in."""
+    result, choice, selection = about
+    labels = [f"{n}. {described(part, guess)}" for n, guess in enumerate(shown, start=1)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        label = st.selectbox("One guess", labels, key="guess", width=420)
+        icon = catalogue.entry("attention_viewer").icon
+        if st.button(viewer_link.LABEL, icon=icon, help="The window in which it was made, its mention pinned."):
+            guess = shown[labels.index(label)]
+            mention = part["mentions"][guess.mention]
+            try:
+                with st.spinner("Reading the window"):
+                    window, position = _window(selection, result.documents[place], first, mention)
+            except BertvizError as problem:  # this part of the page runs alone, out of the frame's reach
+                boxes.error(problem)
+                return
+            words = window.document.words[slice(*window.span)]
+            viewer_link.to_window(words, position, ("from", "to")[choice.direction], place + 1)
+
+
+def _window(selection: Selection, document: dict[str, Any], first: int, mention: Sequence[Any]) -> tuple[Window, int]:
+    """The window of the corpus in which a mention of a passage that begins at word `first` was scored."""
+    from bertviz_core.models.loading import load_tokens
+    from bertviz_core.models.windows import Windows, scored_in
+
+    windows = Windows(selection.source, load_tokens(selection.checkpoint), selection.settings)
+    return scored_in(windows, document["number"], first + mention[3])
+
+
+def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
+    """The drawn guesses as a table: the weights, and the drawing for those who cannot see it."""
+    rows = [
+        {
+            "mention": mention_text(document, guess.mention),
+            "guess": mention_text(document, guess.guessed),
+            "weight": guess.weight,
+            "": "✓ right" if guess.right else "✗ wrong",
+        }
+        for guess in guesses
+    ]
+    with st.expander(f"In a table ({len(rows)})", icon=":material/table_rows:"):
+        formats = {"weight": st.column_config.NumberColumn(format="%.3f")}
+        st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
+
+
+def _passages(document: dict[str, Any]) -> list[tuple[int, int]]:
+    """The passage to draw: all of a short document, of a long one what the reader turns to."""
+    runs = passages(document)
+    if len(runs) == 1:
+        return runs
+    labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
+    chosen = st.select_slider("Passage", labels, key=f"passage-{document['number']}")
+    return [runs[labels.index(chosen)]]

@@ -1,0 +1,176 @@
+"""Coreference in words, and in a table beside the paper's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses.coreference_heads.figure import arrow
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.coreference_heads.predictions import score
+from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
+from bertviz_core.analyses.proportions import wilson
+from bertviz_core.analyses.requests import Request
+from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.errors import BertvizError
+from bertviz_core.plotting.style import percent
+from pages.shared import boxes, services
+from pages.shared.frame.selection import Selection
+
+PAPER_HEAD = "head 5-4"
+AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
+
+
+def choose_direction(result: CoreferenceHeads) -> int:
+    """Which of DIRECTIONS the chosen head is read in, kept in the address; the paper's by default."""
+    direction = st.segmented_control(
+        "Direction of attention",
+        result.directions,
+        default=DIRECTIONS[0],
+        required=True,
+        key="direction",
+        bind="query-params",
+        help="The paper's measure is mention → antecedent: its numbers stand beside that direction alone.",
+    )
+    return DIRECTIONS.index(direction)
+
+
+def claim(result: CoreferenceHeads, selection: Selection) -> None:
+    """What this run shows by the paper's measure, in a sentence with its numbers; and the way to the head it names."""
+    best, n, origin = result.best(), int(result.n()[0]), result.provenance
+    row = result.head_row(best)
+    rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
+    st.markdown(
+        f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} "
+        "of the mentions** "
+        f"{AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); "
+        f"the rules find {percent(rules, n)}. {result.single:,} mentions have only one word to choose from. "
+        f":gray[Attention from a mention to its antecedent. Read as {boxes.plain(origin['format'])}; head words by the "
+        f"{origin['head_words']}.]"
+    )
+    if result.candidates == "mentions" and 2 * result.single > n:
+        st.info(
+            "Most mentions have only one word to choose from, so that no head can be wrong about them: the file marks "
+            "few mentions (as WinoBias does). Choose the candidates “words”.",
+            icon=":material/info:",
+        )
+    _offer(best, selection)
+
+
+def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) -> None:
+    """The same of the direction that is shown, where it is not the paper's."""
+    if direction:
+        best, n = result.best(direction=direction), int(result.n()[0])
+        row = result.head_row(best)
+        st.markdown(
+            f"From here on the page shows **{arrow(DIRECTIONS[direction])}**, which the paper does not measure: which "
+            f"candidate attends most to the mention. Its best head is {best.head.label(selection.base)}, with "
+            f"{percent(row['accuracy'], n)} ({_checked(row, n)})."
+        )
+        _offer(best, selection)
+
+
+def _checked(row: dict[str, Any], n: int) -> str:
+    """The interval, and the held-out accuracy where there is one."""
+    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
+    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{held}"
+
+
+def _offer(choice: Choice, selection: Selection) -> None:
+    """The way to a head in its direction."""
+    if choice.head != selection.head:
+        chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
+        st.button(
+            f"Look at head {choice.head.label(selection.base)}",
+            icon=":material/visibility:",
+            on_click=lambda: st.session_state.update(chosen),
+            key=f"look-{choice.direction}",
+        )
+
+
+def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
+    """(label, this run, paper) for the best head by the paper's measure, and for the paper's baselines."""
+    best, n = result.best(), int(result.n()[0])
+    accuracy = result.head_row(best)["accuracy"]
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
+    for name, share in zip(result.systems, result.systems_accuracy()[:, 0], strict=True):
+        if name in paper.TABLE_2:
+            entries.append((name.capitalize(), percent(share, n), f"paper: {paper.TABLE_2[name][0]}%"))
+    return entries
+
+
+def table_2(result: CoreferenceHeads, base: int) -> None:
+    """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
+    best, accuracy = result.best(), result.accuracy()
+    systems = zip(result.systems, result.systems_accuracy(), strict=True)
+    rows = [_table_row(name, shares, result.n(), name) for name, shares in systems]
+    label = f"best head, {best.head.label(base)}"
+    rows.append(_table_row(label, _of(accuracy, best), result.n(), PAPER_HEAD))
+    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
+    each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
+    rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
+    for place in range(1, len(result.directions)):
+        other = result.best(direction=place)
+        label = f"{arrow(DIRECTIONS[place])}: best head, {other.head.label(base)}"
+        rows.append(_table_row(label, _of(accuracy, other), result.n(), ""))
+    st.markdown("**Table 2**: percent right, mention → antecedent; in brackets the paper's, on CoNLL-2012")
+    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in brackets")
+    named = [one.head.label(base) if one else "none" for one in apart]
+    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
+    st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
+
+
+def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, theirs: str) -> dict[str, Any]:
+    there = paper.TABLE_2.get(theirs, ())
+    cells = [percent(share, n).removesuffix("%") for share, n in zip(shares, counts, strict=True)]
+    cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
+    return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
+
+
+def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
+    """(type,) accuracy of one head read in one direction."""
+    return np.asarray(accuracy[choice.direction, :, choice.head.layer, choice.head.head])
+
+
+def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
+    """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
+    rows = []
+    for place, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
+        values = result.accuracy()[choice.direction, place]
+        share = values[choice.head.layer, choice.head.head]
+        if not np.isnan(share):
+            low, high = wilson(share * n, n)
+            rank = int((values > share).sum()) + 1
+            rows.append(
+                {
+                    "mentions": kind,
+                    "accuracy": f"{percent(share, n)} ({percent(float(low), n)}–{percent(float(high), n)})",
+                    "rank": f"{rank} of {values.size}",
+                }
+            )
+    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")
+    st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
+
+
+def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> CoreferenceHeads:
+    """The result with another system's chains scored beside it, where the reader has given some."""
+    with st.popover("Compare another system", icon=":material/compare_arrows:"):
+        held = st.file_uploader("Its chains for the same documents, in any format that is read here", key="predictions")
+    if held is None:
+        return result
+    theirs = services.bounded(from_bytes(held.getvalue(), held.name))
+    try:
+        return result.with_predictions(theirs, _score(request.key(), theirs.digest, request, theirs))
+    except BertvizError as problem:
+        boxes.error(problem)
+        return result
+
+
+@st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
+def _score(key: str, digest: str, _request: Request, _theirs: Source) -> np.ndarray:
+    """Cached by the request's key and the file's digest; scoring reads both corpora anew."""
+    return score(_request, _theirs)

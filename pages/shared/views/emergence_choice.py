@@ -1,0 +1,117 @@
+"""Which training the page of emergence shows: the one that ships, a stored one, or a folder that a job can work on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from bertviz_core.analyses.results import renamed
+from bertviz_core.emergence.requests import EmergenceRequest
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.training_folder import Training, find_training
+from bertviz_core.errors import StoreError
+from bertviz_core.models.allowed import trainings
+from pages.shared import boxes, services, stored
+from pages.shared.frame.selection import Selection, seconds_to_analyse
+from pages.shared.jobs import asked
+from pages.shared.jobs import panel as job_panel
+
+SHIPPED = "demo"
+HOW_TO_NAME = (
+    "Type a local folder that holds the checkpoints' folders, each with its step as the last number of its name: "
+    "step-0000500, checkpoint-500. "
+)
+PASSES = 3  # that a checkpoint costs, in those of an analysis alone: it is loaded once
+
+
+def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
+    """The chosen emergence and what tells it from others; or the offer to compute it, or the running job.
+
+    Raises BertvizError for a folder that holds no training.
+    """
+    kept = {f"{told['model']['name']} ({key[:8]})": key for key, told in services.emergences() if _mine(told)}
+    chosen = _choose(kept)
+    if chosen == SHIPPED or chosen in kept:
+        return _kept(kept.get(chosen, SHIPPED))
+    training = find_training(chosen, services.access())
+    request = EmergenceRequest(
+        training, selection.source, stored.sources("treebank", "emergence", selection)[0], selection.settings
+    )
+    key = request.key()
+    try:
+        return key, _named(services.emergence(key))
+    except LookupError:
+        _compute(key, request, selection)
+    st.skeleton(height=420)
+    st.stop()
+
+
+def _kept(key: str) -> tuple[str, Emergence]:
+    try:
+        return key, _named(services.emergence(key))
+    except LookupError as error:
+        raise StoreError(
+            "This training's result is damaged, or not in the store any more.",
+            hint="Type its folder again: what is stored of its checkpoints is not computed anew.",
+        ) from error
+
+
+def _named(result: Emergence) -> Emergence:
+    """With this reader's names of its corpora: others may have uploaded the same under theirs."""
+    named: Emergence = renamed(result, stored.names("text") | stored.names("treebank"))
+    return named
+
+
+def _choose(kept: dict[str, str]) -> str:
+    access = services.access()
+    folders_limited = access.folders is not None
+    typed: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
+    asked = st.session_state.get("training") or st.query_params.get("training", SHIPPED)
+    if asked not in (SHIPPED, *kept, *typed):
+        typed.append(asked)
+    chosen = st.selectbox(
+        "Training",
+        [SHIPPED, *kept, *typed],
+        key="training",
+        bind="query-params",
+        accept_new_options=not folders_limited,
+        width=420,
+        help="`demo` ships with the project. "
+        + ("" if folders_limited else HOW_TO_NAME)
+        + "The corpus, mode and settings at the left are for a training that is not computed yet.",
+    )
+    return chosen or SHIPPED
+
+
+def _mine(told: dict[str, Any]) -> bool:
+    """Made from samples and this reader's uploads: other digests are their owners', even when the upload is gone."""
+    return all(
+        told_of["digest"] in stored.names(kind)
+        for kind, told_of in (("text", told["corpus"]), ("treebank", told["others"]["treebank"]))
+    )
+
+
+def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
+    """The running job with Cancel, or the offer to start it."""
+    job = asked.job(key)
+    if job is not None and not job.finished:
+        job_panel.running(job)
+        return
+    job_panel.ended(job, "What was computed of its checkpoints is stored.")
+    _say_what(request.training, request)
+    first = Selection(request.training.first, selection.source, selection.settings, selection.head)
+    minutes = len(request.training.steps) * seconds_to_analyse(first) * PASSES / 60
+    label = f"Analyse (about {max(1, minutes):,.0f} min)"
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.emergence, args=(key, request))
+
+
+def _say_what(training: Training, request: EmergenceRequest) -> None:
+    steps = f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}"
+    corpora = boxes.plain(f"{request.text.name} and {request.treebank.name}")
+    st.write(
+        f"{steps}. Every one is run over {corpora}, on this machine. What is computed of a checkpoint is kept as soon "
+        "as it is there: a job that is stopped goes on from there. You may go on to other pages meanwhile."
+    )
+    for reason, entry in training.left_out.reasons.items():
+        st.caption(f"{entry['count']} left out, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")

@@ -1,0 +1,227 @@
+"""Parts of the page of emergence: the claim, the slider over the training and what moves with it, the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from bertviz_core.analyses.dependency_heads.result import UAS
+from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.heads import Head
+from bertviz_core.overview.figure import behaviour_map, said
+from bertviz_core.overview.head_summary import counted
+from bertviz_core.plotting.style import BEHAVIOURS, head_map, percent
+from pages.shared import boxes, page
+from pages.shared.frame.selection import Selection
+
+STEP = "at_step"  # of the address and of the session; `step` is the tour's
+UNTAUGHT = ("broad", "other")  # what a network drawn at random does too
+MOST_RELATIONS = 6
+BY_BEHAVIOUR = "what each head does"
+IN_NATS = ("entropy", "from_cls")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What heads do, worked out once.   labels: (step, layer, head) behaviours.   table: a row for each step."""
+
+    labels: np.ndarray
+    table: pd.DataFrame
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def told(key: str, _result: Emergence) -> Told:
+    return Told(_result.behaviours(), _result.to_frame())
+
+
+def made_of(result: Emergence) -> None:
+    """What the numbers rest on, in two quiet lines; the second one signs the figures too."""
+    origin = result.provenance
+    settings, treebank = origin["settings"], origin["others"]["treebank"]
+    mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
+    model, text = origin["model"], origin["corpus"]
+    made = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
+    st.caption(
+        boxes.plain(
+            f"{made}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
+            f"{origin['segments']:,} segments, {origin['sentences']:,} sentences"
+        )
+    )
+    st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
+
+
+def claim(result: Emergence, told: Told) -> None:
+    """What this training shows, in one sentence."""
+    first, last = (f"{step:,}" for step in result.steps[[0, -1]])
+    row = result.relations.index(UAS)
+    n = int(result.n[:, row].sum())
+    began, ended, offset = (percent(share, n) for share in (*result.best_accuracy[[0, -1], row], result.baseline[row]))
+    loss = ""
+    if not np.isnan(result.loss[[0, -1]]).any():
+        loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
+    st.markdown(
+        f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
+        f"has {offset}.** Heads with a behaviour of their own: {learned(told.labels[0])} at first, "
+        f"{learned(told.labels[-1])} at last, of {told.labels[0].size}. First seen: {_first_seen(result, told)}."
+    )
+
+
+def learned(labels: np.ndarray) -> int:
+    """Heads that do what a network drawn at random does not."""
+    return int((~np.isin(labels, UNTAUGHT)).sum())
+
+
+def _first_seen(result: Emergence, told: Told) -> str:
+    """Behaviours by the step at which some head first has them."""
+    came: dict[int, list[str]] = {}
+    for name in counted(told.labels):
+        if name not in UNTAUGHT:
+            came.setdefault(int((told.labels == name).any((1, 2)).argmax()), []).append(BEHAVIOURS[name][-1])
+    return "; ".join(f"step {result.steps[place]:,}: {', '.join(came[place])}" for place in sorted(came)) or "none yet"
+
+
+@st.fragment
+def explore(result: Emergence, told: Told, selection: Selection) -> None:
+    """The slider, and everything that moves with it; a move runs this part of the page alone."""
+    if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
+        st.rerun()
+    numbers = st.container()
+    place = _place(result)  # under the numbers, so that slider and map are on one screen
+    with numbers:
+        page.metrics(_numbers(result, told, place))
+    head = selection.head if has(result, selection.head) else None
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _map(result, told, place, head, selection)
+    with right:
+        alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
+        page.chart(page.drawn(course_figure, result, told.labels, place), "course-figure", alt, clickable=False)
+
+
+def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
+    """By behaviour, or by the value of one quantity."""
+    known = {said(column): column for column in columns(result, place)}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
+        shown = st.selectbox(
+            "The map shows",
+            [BY_BEHAVIOUR, *known],
+            key="map_of",
+            bind="query-params",
+            label_visibility="collapsed",
+            width=220,
+        )
+    if shown in known:
+        column = known[shown]
+        limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
+        figure = page.drawn(head_map, column.values, shown, base=selection.base, limits=limits)
+    else:
+        figure = page.drawn(behaviours_at, result, told.labels[place], place, selection.base)
+    page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", head=head)
+
+
+def behaviours_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> go.Figure:
+    """The map of all heads by what they do at one step."""
+    return behaviour_map(labels, columns(result, place), result.linguistic(place), base)
+
+
+def _place(result: Emergence) -> int:
+    """Where the slider stands, counted from 0; at first at the end."""
+    steps = result.steps.tolist()
+    if st.session_state.get(STEP) not in (None, *steps):
+        del st.session_state[STEP]  # of a training with other steps
+    if len(steps) == 1:
+        return 0
+    step = st.select_slider("Training step", steps, steps[-1], key=STEP, bind="query-params")
+    return steps.index(step)
+
+
+def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, str]]:
+    """(label, at this step, beside it)."""
+    labels, tokens = told.labels[place], result.tokens[place]
+    read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
+    of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
+    entries = [("Training step", f"{result.steps[place]:,}", of_all)]
+    if not np.isnan(result.loss[place]):
+        right = f"{result.right[place]:.1%} of them right"
+        entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
+    broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
+    entries.append(("Behaviour of their own", f"{learned(labels)} of {labels.size}", broad))
+    row = result.relations.index(UAS)
+    n = int(result.n[:, row].sum())
+    entries.append(
+        (
+            "UAS of the best head",
+            percent(result.best_accuracy[place, row], n),
+            f"best fixed offset: {percent(result.baseline[row], n)}",
+        )
+    )
+    return entries
+
+
+@st.fragment
+def relations(result: Emergence, selection: Selection) -> None:
+    """Chosen relations over the training; the slider does not redraw them."""
+    st.markdown(
+        "**Relations**: the best head against the best fixed offset. The best head of a step is picked on the words "
+        "that it is scored on; the dotted line follows the one that ends as the best."
+    )
+    chosen = st.multiselect(
+        "Relations",
+        result.relations,
+        [*result.telling(MOST_RELATIONS - 1), UAS],
+        key="emergence-relations",
+        max_selections=MOST_RELATIONS,
+        label_visibility="collapsed",
+    )
+    if chosen:
+        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base)
+        alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
+        page.chart(figure, "emergence-relations-figure", alt, clickable=False)
+
+
+def one_head(result: Emergence, selection: Selection) -> None:
+    """The chosen head over the training, or why there is none."""
+    if not has(result, selection.head):
+        layers, heads = result.shape
+        st.caption(
+            f"Head {selection.label} is none of this training's {layers} × {heads}. Choose one of its checkpoints as "
+            "the model, at the left, to have all its heads."
+        )
+        return
+    st.markdown(f"**Head {selection.label}** over the training")
+    alt = f"Average attention and entropy of head {selection.label} over the training"
+    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt, clickable=False)
+
+
+def has(result: Emergence, head: Head) -> bool:
+    """Whether the training's models have this head: the one chosen at the left is another model's."""
+    return head.layer < result.shape[0] and head.head < result.shape[1]
+
+
+def table(result: Emergence, told: Told) -> None:
+    """A row for each step."""
+    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in told.table.items()}
+    st.dataframe(
+        told.table,
+        key="emergence-table",
+        hide_index=True,
+        on_select=lambda: _row_clicked(result),
+        selection_mode="single-row",
+        column_config={
+            name: st.column_config.NumberColumn(name.replace("_", " "), format=format)
+            for name, format in formats.items()
+        },
+        alt="A row for each step of the training",
+    )
+
+
+def _row_clicked(result: Emergence) -> None:
+    rows = st.session_state["emergence-table"]["selection"]["rows"]
+    if rows:
+        st.session_state[STEP] = int(result.steps[rows[0]])

@@ -1,0 +1,91 @@
+"""Figures 1 and 5 of this model: the heads that most clearly do one thing, in the segments where they do it most."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.overview.clearest import Example, Finder, Segment, clearest, finders
+from bertviz_core.overview.head_summary import Results, shown_relations
+from bertviz_core.plotting.style import BEHAVIOURS, NAMES, number
+from pages.shared.boxes import plain
+from pages.shared.components.drawings import drawings
+from pages.shared.frame import links
+from pages.shared.frame.selection import Selection
+from pages.shared.remembered import remembered
+
+LONGEST = 34  # tokens shown of a segment
+SEGMENTS = 2
+SENTENCES = 2
+SENTENCE = 70  # characters of a sentence that is seen without scrolling
+PAGES = {"surface_patterns": "quantity", "entropy": "of"}  # page -> its control of what the map shows
+BESIDE = 3  # examples in a row
+
+
+def behaviours(results: Results, selection: Selection) -> None:
+    """A card for each behaviour: the head, its number, its segments, and links to look closer."""
+    found = remembered(clearest, results)
+    for start in range(0, len(found), BESIDE):
+        for column, example in zip(st.columns(BESIDE, gap="medium"), found[start : start + BESIDE], strict=False):
+            with column.container(border=True, height="stretch"):
+                _card(example, selection)
+
+
+def relations(results: Results, selection: Selection) -> None:
+    """For the clearest relations, the sentences in which their best head is right and surest."""
+    if "dependency_heads" not in results:
+        return
+    shown = remembered(shown_relations, results["dependency_heads"])
+    for found in remembered(finders, shown):
+        label = found.head.label(selection.base)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"**{plain(found.relation)}: head {label}** finds {found.accuracy:.1%}, the best fixed offset "
+                f"{found.baseline:.1%}"
+            )
+            links.to(
+                "dependency_heads", "All its sentences", found.head, ":material/account_tree:", relation=found.relation
+            )
+        drawings(remembered(_drawn, shown, found), f"gallery-{found.relation}")
+
+
+def _drawn(shown: DependencyHeads, found: Finder) -> list[tuple[str, str]]:
+    """(where, SVG) of the sentences that are shown of a relation."""
+    told = examples(shown, found.head, found.direction, found.relation)
+    right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)
+    seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
+    return [
+        (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
+        for one in (seen_whole or right)[:SENTENCES]
+    ]
+
+
+def _card(example: Example, selection: Selection) -> None:
+    label = example.head.label(selection.base)
+    name = BEHAVIOURS[example.behaviour][-1]
+    unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
+    st.markdown(f"**{name[0].upper()}{plain(name[1:])}: head {label}**")
+    st.markdown(f"{number(example.value)} {unit}")
+    for segment in example.segments[:SEGMENTS]:
+        where = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.caption(f"**{number(segment.value)}** in {where}")
+        st.markdown(_tokens(segment, example.behaviour))
+    with st.container(horizontal=True, gap="small"):
+        control = {PAGES[example.analysis]: NAMES[example.quantity]}
+        links.to(example.analysis, "All heads by this", example.head, ":material/grid_on:", **control)
+        first = str(example.segments[0].number + 1) if example.segments else "1"
+        corpus = {"input": "corpus", "segment": first}
+        links.to("attention_viewer", "See its lines", example.head, ":material/hub:", **corpus)
+
+
+def _tokens(segment: Segment, behaviour: str) -> str:
+    """A part of the tokens, those that the head looks at in bold and colour: the last is the separator."""
+    looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behaviour, [])
+    part = segment.tokens[-LONGEST:] if behaviour == "to_sep" else segment.tokens[:LONGEST]
+    words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
+    words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
+    cut = len(segment.tokens) > LONGEST
+    return f"… {words}" if cut and behaviour == "to_sep" else f"{words} …" if cut else words

@@ -1,0 +1,80 @@
+"""The chosen head in every stored analysis of this model: its numbers, ranks, nearest heads, and where to go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
+from bertviz_core.overview.figure import behaviour_map, head_rows, relation_rows
+from bertviz_core.overview.head_summary import Results, columns, linguistic, nearest, relations, told
+from bertviz_core.plotting.style import BEHAVIOURS
+from pages.shared import stored
+from pages.shared.boxes import plain
+from pages.shared.frame import catalogue, links
+from pages.shared.frame.selection import Selection
+from pages.shared.remembered import remembered
+
+WIDTHS = {"quantity": 210, "value": 70, "rank": 80, "baseline": 160}  # so that they fit where the card is narrow
+
+
+def folded(page: str, selection: Selection) -> None:
+    """One line that opens, and is filled only then; nothing where nothing is stored."""
+    results = stored.results(page, selection)
+    if results:
+        label = f"Head {selection.label} in every analysis: {behaviour(results, selection, Thresholds())}"
+        panel = st.expander(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
+        if panel.open:
+            with panel:
+                card(page, results, selection)
+
+
+def card(page: str, results: dict[str, Any], selection: Selection) -> None:
+    """The numbers as a table, what the head finds and resembles, and links that keep it."""
+    rows = head_rows(
+        remembered(columns, results), selection.head, {entry.name: entry.title for entry in catalogue.ENTRIES}
+    )
+    if not any(row["baseline"] for row in rows):
+        rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
+    alt = f"Every stored number of head {selection.label}, with its rank among all heads"
+    widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
+    st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
+    if best := remembered(relations, results, selection.head):
+        st.markdown("**The relations it finds best**, beside the best fixed offset")
+        rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
+        st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
+    if near := nearest(results, selection.head):
+        alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
+        st.markdown(f"**Attend most alike** (divergence, nats): {plain(alike)}")
+    corpora = {result.provenance["corpus"]["name"] for result in results.values()}
+    st.caption(plain(f"Stored results of {selection.checkpoint.name} on {', '.join(sorted(corpora))}."))
+    with st.container(horizontal=True, gap="small"):
+        for entry in catalogue.ENTRIES:
+            if entry.panel and entry.name != page:
+                links.to(entry.name, entry.title, icon=entry.icon)
+
+
+def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
+    """(layer, head) names of behaviours; None where neither surface patterns nor entropy is stored."""
+    return told(results, thresholds, remembered(linguistic, results))
+
+
+def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:
+    """The map of all heads by what they do."""
+    labels, named = labels_of(results, thresholds), remembered(linguistic, results)
+    return behaviour_map(labels, remembered(columns, results), named, base)
+
+
+def behaviour(results: dict[str, Any], selection: Selection, thresholds: Thresholds) -> str:
+    """What the chosen head does, in words."""
+    named = remembered(linguistic, results)
+    labels = remembered(labels_of, results, thresholds)
+    if labels is None:
+        return "no behaviour known yet"
+    label = str(labels[selection.head.layer, selection.head.head])
+    if label == LINGUISTIC:
+        return named[selection.head.label()]
+    return "none of the named behaviours" if label == "other" else BEHAVIOURS[label][-1]

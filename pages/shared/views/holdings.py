@@ -1,0 +1,101 @@
+"""What a model's stored results add up to, what is stored, and everything that is missing as one job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from bertviz_core import paper
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.requests import Request, passes
+from bertviz_core.heads import Head
+from bertviz_core.overview.head_summary import Results
+from bertviz_core.plotting.style import BEHAVIOURS
+from pages.shared import services, stored
+from pages.shared.frame import catalogue
+from pages.shared.frame.selection import Selection, seconds_to_analyse
+from pages.shared.jobs import asked
+from pages.shared.jobs import panel as job_panel
+
+COUNTED = ("documents", "segments", "sentences", "windows", "words", "tokens")
+
+
+def claim(groups: Mapping[str, int], heads: int) -> str:
+    """What this model's heads do, in one sentence."""
+    named = [f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items() if name != "other"]
+    rest = groups.get("other", 0)
+    others = "every one does one of these" if not rest else f"{rest} {'does' if rest == 1 else 'do'} none of these"
+    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behaviour'}**; {others}."
+
+
+def key_numbers(
+    results: Results, groups: Mapping[str, int], named: Mapping[str, str], base: int
+) -> list[tuple[str, str, str]]:
+    """(label, this run, paper)."""
+    total = sum(groups.values())
+    entries = [("Heads with a behaviour", f"{total - groups.get('other', 0)} of {total}", "over the thresholds")]
+    if "surface_patterns" in results:
+        patterns = results["surface_patterns"]
+        layer, head = divmod(int(patterns["previous"].argmax()), patterns["previous"].shape[1])
+        clearest = f"{Head(layer, head).label(base)}: {patterns['previous'][layer, head]:.2f}"
+        over = paper.HEADS_OVER_HALF["previous"]
+        entries.append(("Previous token, clearest", clearest, f"paper: {over} heads over 0.5"))
+        if "to_sep" in patterns.present:
+            highest = f"{patterns.layer_means('to_sep').max():.2f}"
+            entries.append(("To [SEP], highest layer", highest, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
+    if "dependency_heads" in results or "coreference_heads" in results:
+        entries.append(("Linguistic heads found", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
+    elif "entropy" in results:
+        last = f"{results['entropy'].layer_means('entropy')[-1]:.2f} nats"
+        entries.append(("Mean entropy, last layer", last, f"paper: {paper.LAYER_MEANS['entropy'][-1]:.1f}"))
+    return entries
+
+
+def panel(page: str, selection: Selection) -> None:
+    """A row for each analysis and corpus; and what is missing, as one job."""
+    table = [
+        _row(selection.request(analysis.name).on(source))
+        for analysis in ANALYSES.values()
+        for source in stored.sources(analysis.corpus, page, selection)
+    ]
+    st.dataframe(table, hide_index=True, height="content", alt="What is stored, by analysis and corpus")
+    _job(page, selection)
+
+
+def _row(request: Request) -> dict[str, str]:
+    result = services.find(request)
+    origin = result.provenance if result is not None else {}
+    counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
+    return {
+        "analysis": catalogue.entry(request.analysis).title,
+        "corpus": request.source.name,
+        "stored": "✓" if result is not None else "not yet" if stored.can_be_made(request) else "no masked-word head",
+        "rests on": counts,
+    }
+
+
+def _job(page: str, selection: Selection) -> None:
+    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and stored.can_be_made(r)]
+    job = asked.job(st.session_state.get("everything", ""))
+    if job is not None and not job.finished:
+        job_panel.running(job)
+        return
+    job_panel.ended(job, "The passes that had ended are stored.")
+    if not wanted:
+        st.caption("Every analysis is stored for these corpora: nothing is left to run.")
+        return
+    ways = len(passes(wanted))
+    seconds = seconds_to_analyse(selection) * ways
+    st.write(
+        f"{len(wanted)} analyses are missing. One job makes them in {ways} passes of the model: what reads the same "
+        "corpus shares one. Each pass is kept as soon as it ends."
+    )
+    length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
+    label = f"Run everything (about {length})"
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
+
+
+def _run_everything(wanted: list[Request]) -> None:
+    st.session_state["everything"] = key = asked.everything_key(wanted)
+    asked.everything(key, wanted)

@@ -1,0 +1,178 @@
+"""The parts of the probes' page: its settings, Table 3, learned weights, word pairs, sentences with two trees."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles, weight_map
+from bertviz_core.analyses.probes.measure import AS_RELEASED, DECODES, PROBES, Plan, Probes
+from bertviz_core.analyses.requests import Request
+from pages.shared import page
+from pages.shared.boxes import plain
+from pages.shared.components.drawings import drawings
+from pages.shared.frame.selection import Selection
+from pages.shared.views.probe_files import FILES, chosen_file
+
+SHOWN = 10  # sentences a page
+DIRECTIONS = ("governor → dependent", "dependent → governor")
+
+
+def choose(selection: Selection) -> Request:
+    """The settings of the training; what differs from the defaults makes another result."""
+    with st.expander("Training and scoring", icon=":material/tune:"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            decode = st.segmented_control(
+                "Trees", DECODES, default=DECODES[0], required=True, key="decode", help="mst: maximum spanning trees."
+            )
+            epochs = st.number_input("Epochs, at most", 1, 50, None, key="epochs", placeholder="as usual", width=150)
+            rank = st.number_input("Rank of the structural probe", 1, 1024, Plan().rank, key="rank", width=210)
+            misaligned = not selection.settings.paper and st.checkbox(
+                "The release's misaligned ROOT too",
+                key="misaligned",
+                help="A second row for each probe with words: candidate i is scored with the vector of word i + 1.",
+            )
+        probes = st.multiselect("Probes", PROBES, PROBES, format_func=title, key="probes")
+        others = {role: source for role in FILES if (source := chosen_file(role))}
+    plan = Plan(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
+    return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.options(), others)
+
+
+def headline(result: Probes) -> None:
+    """What this run shows, in one or two sentences."""
+    said = []
+    if not np.isnan(result.of("attention-only")):
+        said.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
+        if not np.isnan(result.of("random-attention-only")):
+            said[-1] += f", with layers drawn at random {result.of('random-attention-only'):.1%}"
+    if not np.isnan(result.of("attention-and-words")) and not np.isnan(result.of("distances-and-words")):
+        gain = 100 * (result.of("attention-and-words") - result.of("distances-and-words"))
+        said.append(f"With word vectors, attention is worth {gain:+.1f} points over distances")
+    parts = result.about["sentences"]
+    said.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
+    st.markdown(". ".join(said) + ".")
+    if parts["train"] < 1000:
+        st.caption("So few sentences teach a probe little: read these numbers as a demonstration, not as a finding.")
+
+
+def numbers(result: Probes) -> list[tuple[str, str, str]]:
+    """Metrics with the paper's numbers, and what says how far to trust them."""
+    entries = [
+        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{said}paper: {score}%")
+        for probe, score in zip(result.probes, papers_scores(result)[0], strict=True)
+        if score and probe.startswith("attention")
+        for said in ["as released; " if probe.endswith(AS_RELEASED) else ""]
+    ]
+    if control := result.about.get("control"):
+        entries.append(
+            (
+                "Selectivity, attention only",
+                f"{100 * control['selectivity']:.1f}",
+                f"control task: {control['accuracy']:.1%}",
+            )
+        )
+    if vectors := result.about.get("vectors"):
+        source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
+        entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
+    return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
+
+
+def table(result: Probes) -> None:
+    """Table 3 with intervals, the paper's column, and what each probe costs."""
+    frame = result.to_frame()
+    percent = (100 * frame[["score", "low", "high"]]).round(1)
+    without, including = papers_scores(result)
+    shown = {
+        "probe": titles(result),
+        "metric": frame["metric"],
+        "score": percent["score"],
+        "95%": [f"{low:.1f} to {high:.1f}" for low, high in zip(percent["low"], percent["high"], strict=True)],
+        "paper": without,
+        "with punctuation": (100 * frame["with_punctuation"]).round(1),
+        "paper, with punctuation": including,
+        "parameters": frame["parameters"],
+        "seconds": frame["seconds"],
+    }
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in ("score", "with punctuation", "seconds")}
+    st.dataframe(
+        shown, hide_index=True, column_config=formats, placeholder="", height="content", alt="A row for each probe"
+    )
+    said = "UAS leaves punctuation out, as the paper does but for right-branching: its 26 is over all words "
+    said += "(Table 1 has it as 26.3, for offset +1)."
+    if any(probe.endswith(AS_RELEASED) for probe in result.probes):
+        said += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
+        said += "aligned: with its own."
+    st.caption(said)
+    layer = result.about.get("structural")
+    if layer:
+        where = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
+        st.caption(f"The structural probe's best layer, chosen off the test part: {where}; rank {layer['rank']}.")
+
+
+def weights(result: Probes, selection: Selection) -> None:
+    """What attention only has learnt: a weight for every head in both directions."""
+    if not len(result.attention):
+        return
+    st.subheader("What attention only has learnt")
+    for column, values, name in zip(st.columns(2, gap="medium"), result.attention, DIRECTIONS, strict=True):
+        with column:
+            st.markdown(f"**{name}**: blue speaks for an arc, orange against it")
+            figure = page.drawn(weight_map, values, f"weight, {name}", base=selection.base)
+            alt = f"Map of all heads coloured by the weight of attention {name}"
+            page.chart(figure, f"weights {name}", alt, head=selection.head)
+
+
+@st.fragment
+def pairs(result: Probes, selection: Selection) -> None:
+    """The weights that attention and words gives a pair of words that the reader types."""
+    if not result.words:
+        return
+    st.subheader("The weights of a pair of words")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        governor = st.text_input(
+            "Governor", result.words[min(20, len(result.words) - 1)], key="pair-governor", width=220
+        )
+        dependent = st.text_input("Dependent", "the", key="pair-dependent", width=220)
+    try:
+        values = result.of_pair(governor.strip(), dependent.strip())
+    except KeyError as missing:
+        st.info(f"{plain(str(missing))} is not among the {len(result.words):,} most frequent words of this treebank.")
+        return
+    for column, found, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
+        with column:
+            figure = page.drawn(weight_map, found, f"weight, {name}", base=selection.base)
+            alt = f"Map of all heads coloured by the weight for this pair, {name}"
+            page.chart(figure, f"pair {name}", alt, head=selection.head)
+
+
+def relations(result: Probes) -> None:
+    """How many words of each relation each probe finds."""
+    shown = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
+    n = result.relation_n[:, shown]
+    found = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
+    columns = {"relation": [result.relations[row] for row in shown], "words": n.max(0)}
+    columns |= {name: found[place] for place, name in enumerate(titles(result))}
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
+    st.dataframe(
+        columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
+    )
+
+
+@st.fragment
+def sentences(result: Probes) -> None:
+    """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
+    st.subheader("Sentences with both trees")
+    first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        named = partial(title, result=result)
+        probe = st.selectbox("Probe", result.probes, index=first, format_func=named, key="probe", width=320)
+        last = max(1, -(-len(result.sentences) // SHOWN))
+        number = st.number_input(f"Page of {last:,}", 1, last, key="probe_page", width=140) if last > 1 else 1
+    st.caption(
+        "Above, the gold arcs; below, the guesses: right ones solid with a tick, wrong ones dashed with a cross."
+    )
+    chosen = result.sentences[SHOWN * (number - 1) : SHOWN * number]
+    drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
+    drawings([(f"{where}: {said}", svg) for where, said, svg in drawn], "probe-sentences")

@@ -1,0 +1,79 @@
+"""Pictures of divergences: points whose distances are known come back, and the stress is what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.manifold import MDS
+
+from bertviz_core.analyses.clustering.embedding import dendrogram, embed
+from tests.oracles import clustering as reference
+
+
+def distances(points: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(points[:, None] - points, axis=-1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e5])
+def test_flat_distances_come_back(scale: float) -> None:
+    wanted = scale * distances(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0], [8.0, 1.0]]))
+    found = embed(wanted)
+    assert found.stress < 1e-2
+    assert np.abs(distances(found.points) - wanted).max() < 0.03 * wanted.max()
+
+
+def test_roots_are_embedded_where_asked() -> None:
+    wanted = distances(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
+    assert np.abs(distances(embed(wanted**2, root=True).points) - wanted).max() < 0.03
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_stress_is_kruskals(root: bool) -> None:
+    rng = np.random.default_rng(0)
+    wanted = distances(rng.normal(size=(12, 6)))
+    found = embed(wanted, seed=3, root=root)
+    assert found.stress == pytest.approx(reference.stress(np.sqrt(wanted) if root else wanted, found.points), abs=1e-6)
+
+
+def test_the_same_seed_gives_the_same_picture() -> None:
+    wanted = distances(np.random.default_rng(0).normal(size=(10, 5)))
+    assert (embed(wanted, 1).points == embed(wanted, 1).points).all()
+
+
+def test_no_single_start_is_better() -> None:
+    wanted = distances(np.random.default_rng(2).normal(size=(15, 5)))
+    wanted /= wanted.max()
+    found = embed(wanted).stress
+    for seed in range(3):
+        one = MDS(metric="precomputed", n_init=1, init="random", random_state=seed, normalized_stress=True)
+        assert found <= one.fit(wanted).stress_ + 1e-4
+
+
+@pytest.mark.parametrize("heads", [2, 3])
+def test_few_heads_fit_without_stress(heads: int) -> None:
+    wanted = distances(np.random.default_rng(0).normal(size=(heads, 2)))
+    assert embed(wanted).stress < 1e-3
+
+
+def test_points_are_centred_and_turned() -> None:
+    found = embed(distances(np.random.default_rng(1).normal(size=(9, 4)))).points
+    assert np.allclose(found.mean(0), 0)
+    spread = found.T @ found
+    assert spread[0, 0] >= spread[1, 1]
+    assert spread[0, 1] == pytest.approx(0, abs=1e-9)
+    assert (found[0] >= 0).all()
+
+
+@pytest.mark.parametrize("heads", [1, 4])
+def test_heads_that_are_all_alike_fall_together(heads: int) -> None:
+    found = embed(np.zeros((heads, heads)))
+    assert found.stress == 0
+    assert not found.points.any()
+
+
+def test_dendrogram_puts_likes_beside_each_other() -> None:
+    line = np.array([5.0, 0.0, 5.1, 0.2, 9.0])
+    linkage, order = dendrogram(np.abs(line[:, None] - line))
+    assert linkage.shape == (4, 4)
+    assert line[order].tolist() in ([0.2, 0.0, 5.0, 5.1, 9.0], [0.0, 0.2, 5.0, 5.1, 9.0], [9.0, 5.1, 5.0, 0.2, 0.0])
+    assert [len(part) for part in dendrogram(np.zeros((1, 1)))] == [0, 1]

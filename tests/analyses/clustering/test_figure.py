@@ -1,0 +1,121 @@
+"""Figure 6: every head is drawn once in each panel, tells its label to clicks, and stands where the result says."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.clustering.embedding import dendrogram, embed
+from bertviz_core.analyses.clustering.figure import by_behaviour, by_layer
+from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
+from bertviz_core.analyses.clustering.measure import Clustering
+from bertviz_core.analyses.figures import paper_figure
+from bertviz_core.heads import Head
+from bertviz_core.plotting.style import BEHAVIOURS
+
+
+@pytest.fixture
+def result() -> Clustering:
+    """2 layers of 3 heads; 1-1 next, 1-2 broad, 1-3 [SEP], 2-1 previous, 2-2 none, 2-3 found best at objects."""
+    points = np.random.default_rng(0).normal(size=(6, 3))
+    divergence = np.linalg.norm(points[:, None] - points, axis=-1) / 20
+    averages = np.zeros((6, 6))
+    averages[[0, 2, 4, 1], [0, 1, 2, 3]] = [0.9, 4.5, 0.8, 0.7]
+    picture, (linkage, order) = embed(divergence), dendrogram(divergence)
+    return Clustering(
+        provenance={"settings": {"mode": "corrected"}},
+        divergence=divergence,
+        averages=averages.reshape(6, 2, 3),
+        tokens=10,
+        embedding=picture.points,
+        stress=picture.stress,
+        linkage=linkage,
+        order=order,
+        mds_seed=0,
+        root=False,
+        thresholds={},
+        named={},
+    ).labelled(Thresholds(), {"2-3": "objects"})
+
+
+def clickable(figure) -> dict[str, tuple[float, float, str]]:
+    """label -> x, y and what hovering says, of everything that a click can choose."""
+    traces = [t for t in figure.data if t.type == "scatter" and t.customdata is not None]
+    return {d[0]: (x, y, d[1]) for t in traces for x, y, d in zip(t.x, t.y, t.customdata, strict=True)}
+
+
+@pytest.mark.parametrize("figure", [by_behaviour, by_layer])
+def test_every_head_stands_where_the_result_says(figure, result: Clustering) -> None:
+    heads = clickable(figure(result))
+    assert sorted(heads) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+    assert heads["2-1"][:2] == pytest.approx(tuple(result.embedding[3]))
+
+
+def test_each_behaviour_has_its_colour_its_marker_and_its_words(result: Clustering) -> None:
+    traces = {t.name: t for t in by_behaviour(result).data if t.customdata is not None}
+    assert {name: [d[0] for d in t.customdata] for name, t in traces.items()} == {
+        "next token": ["1-1"],
+        "previous token": ["2-1"],
+        "broad attention": ["1-2"],
+        "[SEP]": ["1-3"],
+        "other": ["2-2"],
+        "linguistic": ["2-3"],
+    }
+    assert len({(t.marker.color, t.marker.symbol) for t in traces.values()}) == 6
+    for colour, symbol, _, name in (BEHAVIOURS[key] for key in ("next", "to_sep", "linguistic")):
+        assert (traces[name].marker.color, traces[name].marker.symbol) == (colour, symbol)
+    texts = [word for t in by_behaviour(result).data if t.mode == "text" for word in t.text]
+    assert [text.removesuffix("<br> ") for text in texts] == ["S", "2-3 objects"]
+
+
+def test_hovering_tells_the_head_its_number_and_its_nearest(result: Clustering) -> None:
+    said = {label: words for label, (_, _, words) in clickable(by_behaviour(result)).items()}
+    nearest, distance = result.nearest(Head(0, 0), 1)[0]
+    assert said["1-1"].startswith("1-1: 0.90 to next token")
+    assert f"nearest: {nearest.label()} at {distance:.3g}" in said["1-1"]
+    assert "entropy 4.50 nats" in said["1-2"]
+    assert "linguistic: objects" in said["2-3"]
+
+
+def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None:
+    heads = clickable(by_behaviour(result, base=0))
+    assert heads["1-1"][2].startswith("0-0: ")
+    assert list(clickable(by_layer(result, base=0))) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+
+
+def test_later_layers_are_darker(result: Clustering) -> None:
+    dots = next(t for t in by_layer(result).data if t.customdata is not None)
+    assert list(dots.marker.color) == [1, 1, 1, 2, 2, 2]
+
+
+def test_the_papers_figure_shows_both(result: Clustering) -> None:
+    drawn = paper_figure(result)
+    for axis in ("x", "x2"):
+        panel = [t for t in drawn.data if (t.xaxis or "x") == axis and t.customdata is not None]
+        assert sum(len(t.x) for t in panel) == 6
+
+
+def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
+    drawn = matrix(result)
+    cells = next(t for t in drawn.data if t.type == "heatmap")
+    order = result.order
+    for row in range(6):
+        for column in range(6):
+            assert cells.z[row, column] == result.divergence[order[row], order[column]]
+    assert cells.zmax == pytest.approx(math.log(2))
+    leaves = clickable(drawn)
+    assert [label for label, _ in sorted(leaves.items(), key=lambda leaf: leaf[1][0])] == [
+        Head(*divmod(int(i), 3)).label() for i in order
+    ]
+    across, down = frame(result, Head(1, 0))
+    assert (across["y0"], across["y1"]) == (leaves["2-1"][0] - 0.5, leaves["2-1"][0] + 0.5)
+    assert (down["x0"], down["x1"]) == (across["y0"], across["y1"])
+
+
+def test_brackets_end_above_their_leaves(result: Clustering) -> None:
+    tree = matrix(result).data[0]
+    feet = sorted(x for x, y in zip(tree.x, tree.y, strict=True) if y == 0)
+    assert feet == [0, 1, 2, 3, 4, 5]

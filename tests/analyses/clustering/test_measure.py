@@ -1,0 +1,279 @@
+"""Divergences equal the literal form, whatever the padding, the batches, and the way they are computed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
+from bertviz_core.analyses.clustering import mixture_kernel
+from bertviz_core.analyses.clustering.measure import Clustering, DivergenceSums, measure
+from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.heads import Head
+from bertviz_core.models.attention import LayerAttention, forward
+from bertviz_core.models.checkpoint import find
+from bertviz_core.models.encoding import Encoded, collate
+from bertviz_core.models.loading import load
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Settings
+from tests.families import FAMILIES, save
+from tests.oracles import clustering as reference
+
+SHORT = Settings(max_length=24)
+LAYERS, HEADS = 2, 3
+TOKENS = SimpleNamespace(pad=0, cls=2, sep=3, punctuation=np.array([5, 6]))
+TEXT = "The cat sat on the mat , and slept .\nThe dog slept near the door .\n\nA river runs .\n"
+
+
+def made(lengths: list[int], seed: int = 0, sharpness: float = 4.0) -> list[np.ndarray]:
+    """(layer, head, query, key) float32 maps for each length; one head holds zeros, and two are near twins."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for n in lengths:
+        logits = rng.normal(size=(LAYERS, HEADS, n, n)) * sharpness
+        logits[1, 1] = logits[0, 2] + 1e-4 * rng.normal(size=(n, n))
+        weights = np.exp(logits - logits.max(-1, keepdims=True))
+        weights[1, 2] *= np.tri(n)
+        found.append((weights / weights.sum(-1, keepdims=True)).astype(np.float32))
+    return found
+
+
+def accumulate(
+    segments: list[np.ndarray], groups: list[list[int]], width: int = 0, smoothed: bool = False
+) -> DivergenceSums:
+    """Feed the segments in the given batches; padding rows hold full distributions, as they do in a model."""
+    total = empty(smoothed)
+    for group in groups:
+        part = total.fresh()
+        feed(part, [segments[i] for i in group], width)
+        total.merge(part)
+    return total
+
+
+def empty(smoothed: bool = False) -> DivergenceSums:
+    known = [f"quantity {i}" for i in range(12)]
+    return DivergenceSums(SegmentAverages(known, measure, LAYERS, HEADS, "cpu"), smoothed)
+
+
+def feed(part: DivergenceSums, maps: list[np.ndarray], width: int = 0) -> None:
+    examples = [Encoded(i, "", np.full(m.shape[-1], 7), np.zeros(m.shape[-1], int)) for i, m in enumerate(maps)]
+    longest = max(width, *(m.shape[-1] for m in maps))
+    if longest > max(map(len, examples)):  # a longer example that is taken away again leaves its padding
+        batch = collate([*examples, Encoded(9, "", np.full(longest, 7), np.zeros(longest, int))], TOKENS, "cpu")
+        masks = (batch.ids, batch.types, batch.mask, batch.cls, batch.sep, batch.punctuation)
+        batch = type(batch)(batch.examples[:-1], *(mask[:-1] for mask in masks))
+    else:
+        batch = collate(examples, TOKENS, "cpu")
+    weights = torch.zeros(len(maps), LAYERS, HEADS, longest, longest)
+    for row, one in enumerate(maps):
+        n = one.shape[-1]
+        weights[row, :, :, :n, :n] = torch.from_numpy(one)
+        weights[row, :, :, n:, :n] = torch.rand(LAYERS, HEADS, longest - n, n).softmax(-1)
+    for layer in range(LAYERS):
+        part.update(batch, LayerAttention(layer, weights[:, layer], None, False))
+
+
+def mean(sums: DivergenceSums) -> np.ndarray:
+    return sums.sum.numpy() / sums.tokens
+
+
+@pytest.fixture(params=["native", "torch"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "torch":
+        monkeypatch.setattr(mixture_kernel, "build", lambda: None)
+    elif mixture_kernel.build() is None:
+        pytest.skip("no C++ compiler here")
+
+
+@pytest.mark.parametrize("sharpness", [0.02, 1.0, 12.0])
+def test_equals_the_literal_form(way: None, sharpness: float) -> None:
+    segments = made([9, 17, 4], sharpness=sharpness)
+    found = mean(accumulate(segments, [[0, 1], [2]]))
+    sums, tokens = reference.sums(segments)
+    assert np.abs(found - sums / tokens).max() < 1e-6
+    assert sums.max() / tokens > found[0, 0] == 0
+
+
+@pytest.mark.parametrize("sharpness", [0.02, 4.0])
+def test_close_heads_keep_their_small_divergence(way: None, sharpness: float) -> None:
+    segments = made([12, 6], sharpness=sharpness)
+    found = mean(accumulate(segments, [[0, 1]]))[2, HEADS + 1]
+    sums, tokens = reference.sums(segments, form=reference.js_by_ratios)
+    assert 0 < found < 1e-8
+    assert found == pytest.approx(sums[2, HEADS + 1] / tokens, rel=2e-3)
+
+
+def test_twins_are_at_no_distance(way: None) -> None:
+    maps = made([33])[0]
+    maps[1, 0] = maps[0, 1]
+    assert mean(accumulate([maps], [[0]]))[1, HEADS] == 0
+
+
+def test_heads_that_never_meet_are_log_2_apart(way: None) -> None:
+    maps = made([8])[0]
+    maps[0, 0], maps[0, 1] = np.eye(8), np.roll(np.eye(8), 1, axis=1)
+    found = mean(accumulate([maps], [[0]]))
+    assert found[0, 1] == pytest.approx(math.log(2), abs=1e-6)
+
+
+def test_as_in_the_paper_smooths_as_the_release_does(way: None) -> None:
+    segments = made([7, 10], sharpness=12.0)
+    found = accumulate(segments, [[0, 1]], smoothed=True)
+    wanted, _ = reference.sums(segments, smoothed=True)
+    assert np.abs(found.sum.numpy() - wanted).max() < 1e-5
+    assert np.abs(wanted - reference.sums(segments)[0]).max() > 1e-3
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    lengths=st.lists(st.integers(2, 40), min_size=1, max_size=5),
+    seed=st.integers(0, 99),
+    width=st.integers(0, 50),
+    sharpness=st.sampled_from([0.01, 1.0, 8.0]),
+    data=st.data(),
+)
+def test_properties(lengths: list[int], seed: int, width: int, sharpness: float, data: st.DataObject) -> None:
+    segments = made(lengths, seed, sharpness)
+    order = data.draw(st.permutations(range(len(lengths))))
+    cut = data.draw(st.integers(0, len(lengths)))
+    found = mean(accumulate(segments, [group for group in (order[:cut], order[cut:]) if group], width))
+    assert (found == found.T).all()
+    assert (np.diagonal(found) == 0).all()
+    assert found.min() >= 0
+    assert found.max() <= math.log(2) + 1e-6
+    alone = mean(accumulate(segments, [[i] for i in range(len(lengths))]))
+    assert np.abs(found - alone).max() < 1e-6
+
+
+def test_merging_is_the_same_in_any_order() -> None:
+    segments = made([5, 8, 11])
+    parts = [accumulate(segments, [[i]]) for i in range(3)]
+    one, other = empty(), empty()
+    for part in parts:
+        one.merge(part)
+    for part in reversed(parts):
+        other.merge(part)
+    assert one.tokens == other.tokens == 24
+    assert torch.allclose(one.sum, other.sum, rtol=1e-14)
+    assert torch.allclose(one.sum, accumulate(segments, [[0, 1, 2]]).sum, atol=1e-5)
+
+
+def test_no_map_outlives_its_batch() -> None:
+    part = empty()
+    feed(part, made([6]))
+    assert part.maps is None
+
+
+def test_long_rows_go_through_many_chunks(way: None) -> None:
+    maps = np.concatenate([made([90], seed)[0] for seed in range(2)], 1)[:, :HEADS]
+    found = mean(accumulate([maps], [[0]]))
+    p, q = (maps[0, head].astype(float) for head in (0, 1))
+    wanted = np.mean([reference.js(p[i], q[i]) for i in range(90)])
+    assert found[0, 1] == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def result(tiny, source) -> Clustering:
+    return compute(Request("clustering", tiny.checkpoint, source(TEXT), SHORT), None, model=tiny)
+
+
+def maps_of(model, source, options: Settings) -> list[np.ndarray]:
+    """(layer, head, query, key) of every segment, one at a time."""
+    found = []
+    for example in Segments(source, model.tokens, options):
+        layers: list[np.ndarray] = []
+        forward(
+            model,
+            collate([example], model.tokens, "cpu"),
+            lambda attention, kept=layers: kept.append(attention.weights[0].numpy()),
+        )
+        found.append(np.stack(layers))
+    return found
+
+
+def test_a_model_from_text_to_divergence(tiny, source, result: Clustering) -> None:
+    sums, tokens = reference.sums(maps_of(tiny, source(TEXT), SHORT))
+    assert result.tokens == tokens == result.provenance["tokens"]
+    assert np.abs(result.divergence - sums / tokens).max() < 1e-6
+
+
+@pytest.mark.parametrize("family", ["gpt2", "modernbert", "xlnet"])
+def test_other_families(family: str, source, tmp_path: Path) -> None:
+    """Causal maps, local attention, and maps that come the ordinary way."""
+    model = load(find(str(save(FAMILIES[family], tmp_path))), "cpu")
+    found = compute(Request("clustering", model.checkpoint, source(TEXT), SHORT), None, model=model)
+    sums, tokens = reference.sums(maps_of(model, source(TEXT), SHORT))
+    assert np.abs(found.divergence - sums / tokens).max() < 1e-6
+    assert found.divergence.max() > 0.01
+
+
+def test_a_model_as_in_the_paper(tiny, source) -> None:
+    options = Settings(max_length=24, mode="paper")
+    found = compute(Request("clustering", tiny.checkpoint, source(TEXT), options), None, model=tiny)
+    sums, _ = reference.sums(maps_of(tiny, source(TEXT), options), smoothed=True)
+    assert np.abs(found.divergence - sums).max() < 1e-5
+
+
+def test_averages_are_those_of_the_other_analyses(tiny, source, result: Clustering) -> None:
+    for name in ("surface_patterns", "entropy"):
+        other = compute(Request(name, tiny.checkpoint, source(TEXT), SHORT), None, model=tiny)
+        for quantity in set(other.quantities) & set(QUANTITIES):
+            assert np.allclose(result[quantity], other[quantity], atol=1e-7)
+
+
+def test_thresholds_and_names_change_labels_alone(result: Clustering) -> None:
+    values = {name: float(result[name][1, 0]) for name in QUANTITIES}
+    strict, lax = Thresholds(), Thresholds(*(value - 0.01 for value in values.values()))
+    for thresholds in (strict, lax):
+        found = result.labelled(thresholds, {})
+        assert found.behaviours[1, 0] == reference.behaviour(values, asdict(thresholds))
+        assert found.divergence is result.divergence
+    assert result.labelled(lax, {}).behaviours[1, 0] == "to_punct"
+    assert result.labelled(lax, {"2-1": "obj"}).behaviours[1, 0] == "linguistic"
+
+
+def test_closeness_of_layers(result: Clustering) -> None:
+    assert tuple(result.closeness) == pytest.approx(reference.closeness(result.divergence, result.shape[1]))
+    assert result.closeness.ratio == pytest.approx(result.closeness.within / result.closeness.between)
+
+
+def test_nearest_heads(result: Clustering) -> None:
+    near = result.nearest(Head(0, 1), 2)
+    distances = {(h // 2, h % 2): result.divergence[1, h] for h in (0, 2, 3)}
+    assert [(head.layer, head.head) for head, _ in near] == sorted(distances, key=distances.__getitem__)[:2]
+    assert [value for _, value in near] == sorted(distances.values())[:2]
+
+
+def test_another_picture_of_the_same_divergences(result: Clustering) -> None:
+    rooted = result.embedded(0, True)
+    assert rooted.root
+    assert rooted.divergence is result.divergence
+    assert rooted.stress == pytest.approx(reference.stress(np.sqrt(result.divergence), rooted.embedding), abs=1e-6)
+    assert rooted.embedded(0, False).stress == pytest.approx(result.stress)
+
+
+def test_bytes_and_back(result: Clustering) -> None:
+    again = Clustering.from_bytes(result.labelled(Thresholds(entropy=1.0), {"1-1": "det"}).to_bytes())
+    assert (again.divergence == result.divergence).all()
+    assert (again.embedding == result.embedding).all()
+    assert again.thresholds["entropy"] == 1.0
+    assert again.named == {"1-1": "det"}
+
+
+def test_table_and_arrays(result: Clustering) -> None:
+    frame, heads = result.to_frame(), math.prod(result.shape)
+    assert list(frame["label"]) == ["1-1", "1-2", "2-1", "2-2"]
+    assert list(frame["x"]) == list(result.embedding[:, 0])
+    assert frame["nearest"][1].split() == [head.label() for head, _ in result.nearest(Head(0, 1))]
+    assert set(result.arrays()) == {"divergence", "embedding"}
+    assert np.shape(result.arrays()["divergence"]) == (heads, heads)
+    assert np.shape(result.arrays()["embedding"]) == (heads, 2)

@@ -1,0 +1,85 @@
+"""Documents as SVG: every word is there and can be no markup, chains keep their colour, guesses say right and wrong."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from bertviz_core.analyses.coreference_heads.document_figure import (
+    ALONE,
+    CHAIN_COLOURS,
+    RIGHT,
+    WRONG,
+    cut,
+    draw,
+    passages,
+)
+from bertviz_core.analyses.coreference_heads.documents import Guess
+
+SVG = "{http://www.w3.org/2000/svg}"
+DOCUMENT = {
+    "name": "<b>&",
+    "words": ["Ann", "saw", "<script>alert(1)</script>", ".", "She", "&amp;", "\x00Bo", "x" * 300],
+    "sentences": [0, 4],
+    "mentions": [[0, 1, 0, 0, "proper"], [2, 3, 1, 2, "nominal"], [4, 5, 0, 4, "pronoun"], [4, 7, 2, 6, "proper"]],
+}
+GUESSES = [Guess(2, 0, 0.9, True), Guess(2, 1, 0.1, False)]
+
+
+def test_words_are_text_and_nothing_else():
+    whole = ET.fromstring(draw(DOCUMENT, GUESSES))
+    tags = {element.tag.removeprefix(SVG) for element in whole.iter()}
+    assert tags == {"svg", "title", "rect", "text", "path", "circle", "g", "tspan"}
+    words = [text.text for text in whole.findall(f"{SVG}text")]
+    assert words[:6] == ["Ann", "saw", "<script>alert(1)</script>", ".", "She", "&amp;"]
+    assert words[6] == "?Bo" and words[7].endswith("…") and len(words[7]) < 60
+    assert not any(name.startswith("on") or "href" in name for element in whole.iter() for name in element.attrib)
+
+
+def test_chains_keep_their_colour_and_a_lone_mention_is_grey():
+    bars = ET.fromstring(draw(DOCUMENT, [])).findall(f"{SVG}rect")
+    colours = [bar.get("fill") for bar in bars]
+    assert colours.count(CHAIN_COLOURS[0]) == 2 and ALONE in colours
+
+
+def test_an_outer_mention_is_underlined_below_the_inner_one():
+    inner, outer = (
+        next(bar for bar in ET.fromstring(draw(DOCUMENT, [])).findall(f"{SVG}rect")[2:] if bar.get("fill") == fill)
+        for fill in (CHAIN_COLOURS[0], ALONE)
+    )
+    assert float(outer.get("y")) > float(inner.get("y")) and float(outer.get("width")) > float(inner.get("width"))
+
+
+def test_right_is_a_solid_tick_and_wrong_a_dashed_cross():
+    right, wrong = ET.fromstring(draw(DOCUMENT, GUESSES)).findall(f"{SVG}g")
+    for group, colour, mark, dashed in ((right, RIGHT, "✓", False), (wrong, WRONG, "✗", True)):
+        path = group.find(f"{SVG}path")
+        assert path.get("stroke") == colour and group.find(f"{SVG}text").text == mark
+        assert group.find(f"{SVG}text/{SVG}tspan").text == (" 0.90" if mark == "✓" else " 0.10")
+        assert ("stroke-dasharray" in path.attrib) is dashed
+    assert right.find(f"{SVG}title").text == "She → Ann: 0.90, right"
+
+
+def test_no_line_is_wider_than_the_drawing():
+    document = DOCUMENT | {"words": ["word"] * 100, "sentences": [0, 40], "mentions": []}
+    drawn = ET.fromstring(draw(document, []))
+    width = float(drawn.get("viewBox").split()[2])
+    ends = [float(text.get("x")) + float(text.get("textLength")) for text in drawn.findall(f"{SVG}text")]
+    assert max(ends) <= width and len({text.get("y") for text in drawn.findall(f"{SVG}text")}) > 4
+
+
+@pytest.mark.parametrize(
+    ("sentences", "words", "expected"),
+    [([0], 10, [(0, 10)]), ([0, 3, 6], 9, [(0, 3), (3, 6), (6, 9)]), ([0, 2, 4, 8], 9, [(0, 4), (4, 8), (8, 9)])],
+)
+def test_passages_are_whole_sentences(sentences, words, expected):
+    assert passages({"sentences": sentences, "words": ["w"] * words}, most=4) == expected
+
+
+def test_a_passage_is_a_document_of_its_own():
+    part, guesses = cut(DOCUMENT, GUESSES, (2, 8))
+    assert part["words"][0].startswith("<script") and part["sentences"] == [2]
+    assert part["mentions"][0] == [0, 1, 1, 0, "nominal"] and part["mentions"][1] == [2, 3, 0, 2, "pronoun"]
+    assert guesses == [Guess(1, 0, 0.1, False)]  # the other one points before the passage
+    assert draw(part, guesses)

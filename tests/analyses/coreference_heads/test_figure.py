@@ -1,0 +1,71 @@
+"""Figures of the coreference heads show the result's own numbers, and import no torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, paper_figure
+from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import Choice
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
+from bertviz_core.models import checkpoint
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory) -> CoreferenceHeads:
+    """The result that ships."""
+    store = Store(tmp_path_factory.mktemp("store"))
+    found = find(store, Request("coreference_heads", checkpoint.find("demo"), sample("coreference")))
+    assert found is not None, "compute the shipped results anew"
+    return found
+
+
+def test_a_map_for_each_type(result):
+    figure = paper_figure(result, chosen=Head(5, 3))
+    assert figure.layout.annotations[-1].text == "Attention: mention → antecedent"
+    for trace, values in zip(figure.data, result.accuracy()[0], strict=True):
+        np.testing.assert_allclose(trace.marker.color, values.reshape(-1))
+    assert [a.text for a in figure.layout.annotations][:2] == [
+        f"{kind}, n = {n:,}" for kind, n in zip(("all", "pronoun"), result.n(), strict=False)
+    ]
+
+
+def test_distance_and_gender_show_shares_with_their_counts(result):
+    one = Choice(0, Head(5, 3))
+    for figure, (right, total) in (
+        (by_distance(result, [one, "nearest"]), result.by_distance(one)),
+        (by_gender(result, [one, "nearest"]), result.by_gender(one)),
+    ):
+        trace = figure.data[0]
+        np.testing.assert_allclose(trace.y, right / total)
+        np.testing.assert_array_equal(trace.customdata[:, 0], total)
+        assert [line.name for line in figure.data] == ["head 6-4", "nearest"]
+        assert (np.array(trace.error_y.array) >= 0).all() and (np.array(trace.error_y.arrayminus) >= 0).all()
+
+
+def test_a_head_read_in_the_other_direction_is_named_so(result):
+    figure = by_distance(result, [Choice(1, Head(5, 3)), "nearest"])
+    assert figure.data[0].name == "head 6-4, antecedent → mention"
+
+
+def test_a_systems_name_is_no_markup(result):
+    named = replace(result, systems=["<a href='x'>", *result.systems[1:]])
+    assert by_distance(named, ["<a href='x'>"]).data[0].name == "&lt;a href=&#x27;x&#x27;&gt;"
+
+
+def test_a_stored_result_is_drawn_without_torch():
+    code = (
+        "import sys, bertviz_core.analyses.coreference_heads.figure, "
+        "bertviz_core.analyses.coreference_heads.document_figure, "
+        "bertviz_core.analyses.coreference_heads; print('torch' in sys.modules, 'transformers' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "False False"

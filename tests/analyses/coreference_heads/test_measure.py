@@ -1,0 +1,340 @@
+"""Coreference heads: a planted head is found, the counts equal the oracle's, baselines equal those done by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES
+from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS, by_type
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads, Selections, finish
+from bertviz_core.analyses.coreference_heads.predictions import score_windows
+from bertviz_core.analyses.coreference_heads.result import Choice
+from bertviz_core.corpora.coreference.head_words import TYPES
+from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.source import from_bytes, from_path
+from bertviz_core.engine import stream
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import InputError, SettingsError
+from bertviz_core.heads import Head
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import collate
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.models.windows import Windows
+from bertviz_core.settings import Settings
+from tests.bracketed import conll
+from tests.models.test_windows import plain
+from tests.oracles import coreference as oracle
+
+# By hand: right guesses of nearest, head match (without and with the nearest in its stead) and rule-based, and items.
+TEN = [
+    # She: John is nearest, and nothing says his gender. He: "She" disagrees, John does not. her: "He" disagrees.
+    ("[1 Mary ] saw [2 John ] . / [1 She ] waved . / [2 He ] smiled at [1 her ] .", (0, 0, 0, 2), 3),
+    ("[1 The cat ] slept . / [2 A dog ] barked . / [1 The cat ] woke .", (0, 1, 1, 1), 1),
+    # No mention before has the head "She": head match guesses none, which is wrong.
+    ("[1 Anna ] sang . / [1 She ] smiled .", (1, 0, 1, 1), 1),
+    ("[1 Two boys ] ran . / [2 A man ] watched . / [1 They ] laughed .", (0, 0, 0, 1), 1),
+    ("[1 The king ] met [2 the queen ] . / [1 He ] bowed . / [2 She ] smiled .", (0, 0, 0, 2), 2),
+    ("[1 I ] saw [2 Tom ] . / [1 I ] waved .", (0, 1, 1, 1), 1),
+    # The nearest house is the new one; only the whole string tells them apart.
+    ("[1 The old house ] burned . / [2 The new house ] stood . / [1 The old house ] fell .", (0, 0, 0, 1), 1),
+    # It: Anna's gender is not known from her name, so she agrees, and she is nearest.
+    ("[1 The house of [2 Anna ] ] burned . / [1 It ] fell .", (0, 0, 0, 0), 1),
+    ("[1 We ] left . / [2 The girls ] stayed . / [1 We ] sang and [2 they ] listened .", (0, 1, 1, 2), 2),
+    ("[1 Mr. Brown ] met [2 Mrs. Brown ] . / [1 He ] left .", (0, 0, 0, 1), 1),
+]
+SAMPLE = FOLDER / "coreference.conllu"
+
+
+@pytest.fixture
+def tokens(demo) -> Tokens:
+    return demo.tokens
+
+
+def windows(tokens: Tokens, *documents: str, tags: dict[str, str] | None = None, **settings) -> Windows:
+    return Windows(from_bytes(conll(*documents, tags=tags).encode(), "given"), tokens, Settings(**settings))
+
+
+def analyse(given: Windows, attend, layers: int = 1, heads: int = 2, batch: int = 3) -> CoreferenceHeads:
+    """The result where `attend(window)` gives the maps (layer, head, query, key) of each window."""
+    total = Selections(layers, heads, "cpu", given.settings.paper)
+    examples = list(given)
+    for start in range(0, len(examples), batch):
+        group = examples[start : start + batch]
+        part, collated = total.fresh(), collate(group, given.tokens, "cpu")
+        width = collated.ids.shape[1]
+        maps = np.zeros((layers, len(group), heads, width, width), dtype=np.float32)
+        for row, window in enumerate(group):
+            maps[:, row, :, : len(window), : len(window)] = attend(window)
+        for layer in range(layers):
+            part.update(collated, LayerAttention(layer, torch.from_numpy(maps[layer]), None, False))
+        total.merge(part)
+    return finish(total, given, provenance())
+
+
+def provenance(**options) -> dict:
+    return {"options": options, "model": {"causal": False}}
+
+
+def uniform(window) -> np.ndarray:
+    """(layer, head, query, key): every token attends to all alike."""
+    return np.full((1, 2, len(window), len(window)), 1 / len(window))
+
+
+def planted(window) -> np.ndarray:
+    """Head 2 points from each mention's first piece to its first antecedent with most of its weight; head 1 nowhere."""
+    maps = uniform(window)
+    owners = window.words.tolist()
+    for item in window.items:
+        source = owners.index(window.heads[item.mention] - window.span[0])
+        target = owners.index(window.heads[item.antecedents[0]] - window.span[0])
+        maps[0, 1, source] = 0.1 / len(owners)
+        maps[0, 1, source, target] += 0.9
+    return maps
+
+
+def backwards(window) -> np.ndarray:
+    """Head 1 points from each first antecedent to its mention; head 2 from the mention to its antecedent for "he", and
+    for others to another."""
+    maps = uniform(window)
+    owners = window.words.tolist()
+    for item in window.items:
+        mention = owners.index(window.heads[item.mention] - window.span[0])
+        antecedent = owners.index(window.heads[item.antecedents[0]] - window.span[0])
+        wrong = next(c for c in item.candidates if c not in item.antecedents)
+        other = owners.index(window.heads[wrong] - window.span[0])
+        is_he = window.document.words[window.heads[item.mention]] == "he"
+        maps[0, 0, antecedent, mention] += 0.9
+        maps[0, 1, mention, antecedent if is_he else other] += 0.9
+    return maps
+
+
+def test_a_planted_head_is_right_about_everything(tokens):
+    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted)
+    assert result.best() == Choice(0, Head(0, 1))
+    for candidates in CANDIDATES:
+        accuracy = result.chosen(candidates).accuracy()
+        assert accuracy.shape == (2, 4, 1, 2)
+        np.testing.assert_array_equal(accuracy[0, :, 0, 1], 1.0)
+        assert (accuracy[0, :, 0, 0] < 0.6).all()
+    frame = result.to_frame().set_index(["system", "type"])
+    assert frame.loc[("head 1-2", "all"), "accuracy"] == 1 and frame.loc[("head 1-2", "all"), "heldout_accuracy"] == 1
+    right, total = result.by_distance(Choice(0, Head(0, 1)))
+    assert (right == total).all() and total.sum() == result.n()[0] and len(total) == len(BIN_NAMES)
+    document, mention = result.items[0]
+    guess = result.documents[document]["mentions"][result.guess[0, 0, 1, 0]]
+    assert guess[2] == result.documents[document]["mentions"][mention][2]  # the same chain
+    assert result.weight[0, 0, 1, 0] > 0.8 and result.guess.shape == (2, 1, 2, len(result.items))
+
+
+def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
+    """Head 1 is always right, but in the direction that the paper does not measure: head 2 is Table 2's."""
+    # All equal, head 1's row guesses the first candidate: "one" for "he" and for "him", where "a man" is right.
+    text = "[2 one ] saw [1 a man ] . / [1 he ] sat by [1 him ] ."
+    result = analyse(windows(tokens, *[text] * 4), backwards)
+    assert result.accuracy()[0, 0].tolist() == [[0, 0.5]] and result.accuracy()[1, 0, 0, 0] == 1
+    assert result.best() == Choice(0, Head(0, 1)) and result.best(direction=1) == Choice(1, Head(0, 0))
+    frame = result.to_frame().set_index(["system", "type"])
+    assert frame.index.is_unique
+    ours, other = (frame.loc[(name, "all")] for name in ("head 1-2", "head 1-1, antecedent->mention"))
+    assert (ours["direction"], other["direction"]) == DIRECTIONS
+    assert ours["accuracy"] == ours["heldout_accuracy"] == result.accuracy()[0, 0, 0, 1]
+    assert other["accuracy"] == other["heldout_accuracy"] == 1.0
+    assert list(frame.index.get_level_values("system"))[-1] == other.name[0]
+    best = result.summary()["best"]
+    assert best == {
+        "head": "1-2",
+        "direction": "mention->antecedent",
+        **{name: ours[name] for name in ("accuracy", "low", "high", "heldout_accuracy")},
+    }
+
+
+def test_a_held_out_accuracy_that_is_absent_is_none_in_the_summary(tokens):
+    best = analyse(windows(tokens, "[1 he ] so [1 he ]"), uniform).summary()["best"]
+    assert best["heldout_accuracy"] is None and best["accuracy"] == 1.0
+
+
+def test_every_window_gives_its_own_guesses(tokens):
+    """What is kept for people agrees with what is counted, whatever the batches."""
+    one, many = (analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted, batch=size) for size in (1, 7))
+    np.testing.assert_array_equal(one.right, many.right)
+    np.testing.assert_array_equal(one.guess, many.guess)
+    np.testing.assert_array_equal(one.total, many.total)
+    right = 0
+    for column, (document, mention) in enumerate(many.items):
+        mentions = many.documents[document]["mentions"]
+        right += mentions[mention][2] == mentions[many.guess[1, 0, 1, column]][2]
+    assert right == round(many.accuracy()[1, 0, 0, 1] * many.n()[0]) and len(many.items) == many.n()[0]
+
+
+def test_arithmetic_written_out(tokens):
+    """Three documents. Folds are the parity of the document's number: documents 0 and 2 against document 1.
+
+    0: He -> a man (pronoun, 4 words back).   1: the boy -> a boy (nominal, 3).   2: She -> Ann (pronoun, 2);
+    Ann -> She (proper, 2) or Ann (4), nearest distance 2.
+    """
+    given = windows(
+        tokens,
+        "[1 a man ] met [2 one ] . / [1 He ] sat .",
+        "[1 a boy ] saw [1 the boy ]",
+        "[1 Ann ] . / [1 She ] saw [1 Ann ]",
+        tags={"He": "PRP", "She": "PRP", "Ann": "NNP", "one": "CD"},
+    )
+
+    def attend(window) -> np.ndarray:
+        # Head 1 looks at the previous word, head 2 at word 0 (token 1), each with weight 0.6.
+        maps = np.full((1, 2, len(window), len(window)), 0.4 / len(window))
+        for query in range(len(window)):
+            maps[0, 0, query, query - 1] += 0.6
+            maps[0, 1, query, 1] += 0.6
+        return maps
+
+    result = analyse(given, attend)
+    assert by_type(result.total).tolist() == [[3, 1], [2, 0], [1, 0], [0, 1]]  # all, pronoun, proper, nominal; folds
+    assert result.single == 2  # documents 1 and 2's She
+    # Candidates: He {man, one}; the boy {boy}; She {Ann}; Ann {Ann, She}, where both are right.
+    # Head 1 from He: the word before, ".", is no candidate; all others are equal, so the first, "man": right.
+    # Head 2 from He looks at word 0, "a", no candidate: again the first, "man": right.
+    np.testing.assert_array_equal(result.chosen("mentions").accuracy()[0, 0], [[1, 1]])
+    # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
+    np.testing.assert_array_equal(result.chosen("words").accuracy()[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
+    assert result.by_distance("nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
+    assert result.by_gender("nearest")[1].tolist() == [1, 1, 0]
+    frame = result.to_frame().set_index(["system", "type"])
+    assert frame.loc[("nearest", "all"), "accuracy"] == 0.75  # He: "one" is nearest
+    assert frame.loc[("head 1-1", "pronoun"), "n"] == 2
+    low, high = frame.loc[("nearest", "all"), ["low", "high"]]
+    # Wilson, z = 1.96: (0.75 + 0.4802 -+ 1.96 sqrt(0.75 x 0.25 / 4 + 0.060025)) / 1.9604
+    assert (low, high) == (pytest.approx(0.3006, abs=2e-4), pytest.approx(0.9544, abs=2e-4))
+
+
+def test_held_out_choice_is_made_in_the_other_half(tokens):
+    """Head 1 is right in even documents, head 2 in odd ones: each choice fails where it is scored."""
+    text = "[1 he ] and [2 he ] saw [1 him ]"
+    given = windows(tokens, *[text] * 6)
+
+    def attend(window) -> np.ndarray:
+        maps = uniform(window)
+        for head in range(2):
+            target = 1 if window.document.number % 2 == head else 3  # the antecedent, or the other man
+            maps[0, head, 5, target] += 0.5
+        return maps
+
+    result = analyse(given, attend)
+    assert result.accuracy()[0, 0].tolist() == [[0.5, 0.5]]
+    assert result.heldout()[0] == 0
+    lone = analyse(windows(tokens, text), attend)
+    assert lone.accuracy()[0, 0].tolist() == [[1.0, 0.0]] and np.isnan(lone.heldout()[0])
+
+
+@pytest.mark.parametrize(("text", "right", "items"), TEN)
+def test_baselines_by_hand(tokens, text, right, items):
+    result = analyse(windows(tokens, text), uniform)
+    assert result.systems == list(BASELINES) and result.n()[0] == items
+    assert tuple(by_type(result.system_right).sum(-1)[:, 0]) == right
+
+
+def test_baselines_over_ten_documents(tokens):
+    """1, 3, 4 and 12 of 14 by the sums of the columns above."""
+    result = analyse(windows(tokens, *(text for text, _, _ in TEN)), uniform)
+    np.testing.assert_allclose(result.systems_accuracy()[:, 0], np.array([1, 3, 4, 12]) / 14)
+
+
+@pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
+def test_the_model_equals_the_oracle(demo, settings):
+    model = demo
+    lines = SAMPLE.read_text(encoding="utf-8").split("# newdoc")
+    source = from_bytes("# newdoc".join(lines[:4]).encode(), "three documents")
+    given = Windows(source, model.tokens, Settings(**settings))
+    total = Selections(model.layers, model.heads, "cpu", given.settings.paper)
+    stream.run(model, given, [total], Progress())
+    ours = finish(total, given, provenance())
+    documents = {window.document.number: plain(window.document, model.tokens) for window in given}
+
+    def maps(ids: list[int]) -> np.ndarray:
+        whole = torch.tensor([[model.tokens.cls, *ids, model.tokens.sep]])
+        model.encoder.set_attn_implementation("eager")
+        try:
+            with torch.inference_mode():
+                found = model.encoder(input_ids=whole, output_attentions=True).attentions
+        finally:
+            model.encoder.set_attn_implementation("bertviz_observed")
+        return torch.stack([layer[0] for layer in found]).double().numpy()
+
+    budget = given.settings.max_length - 2
+    counts = oracle.right_guesses(list(documents.values()), maps, budget, given.settings.paper)
+    typed = np.moveaxis(
+        by_type(np.moveaxis(ours.right, 2, -1)), -2, 2
+    )  # (direction, candidates, type, layer, head, fold)
+    assert sum(n for key, n in counts.items() if key[0] == "n") == ours.n()[0] > 30
+    assert ours.summary()["best"] == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
+    written_out = oracle.baselines(list(documents.values()), budget, given.settings.paper)
+    for row, name in enumerate(ours.systems):
+        if name in written_out:
+            assert dict(zip(TYPES, by_type(ours.system_right)[row, 1:].sum(-1), strict=True)) == written_out[name], name
+    for key, right in counts.items():
+        if key[0] == "n":
+            assert by_type(ours.total)[TYPE_ROWS.index(key[1]), key[2]] == right
+        else:
+            direction, candidates, kind, fold, layer, head = key
+            place = (direction, CANDIDATES.index(candidates), 1 + TYPES.index(kind), layer, head, fold)
+            assert typed[place] == right, key
+
+
+def test_a_system_that_is_perfect_and_one_that_links_nothing(tokens):
+    given = Windows(from_path(SAMPLE), tokens, Settings())
+    total = sum(len(window.items) for window in given)
+    gold = score_windows(given, from_path(FOLDER / "coreference.conll"))
+    assert by_type(gold).sum(-1)[0] == total
+    blank = "\n".join(
+        line if not line or line[0] == "#" else line.rsplit("\t", 1)[0] + "\t_"
+        for line in SAMPLE.read_text(encoding="utf-8").splitlines()
+    )
+    assert not score_windows(given, from_bytes(blank.encode(), "none")).any()
+
+
+def test_predictions_are_scored_item_by_item(tokens):
+    """Ann won ; Bo lost ; she sang ; she slept. The system links the first she to Bo, the second to the first."""
+    gold = "[1 Ann ] won ; [2 Bo ] lost ; [1 she ] sang ; [1 she ] slept"
+    system = "Ann won ; [1 Bo ] lost ; [1 she ] sang ; [1 she ] slept"
+    given = windows(tokens, gold)
+    assert by_type(score_windows(given, from_bytes(conll(system).encode(), "s"))).sum(-1)[0] == 1
+
+
+def test_predictions_for_other_documents_are_refused(tokens):
+    given = windows(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]")
+    with pytest.raises(InputError, match="ends before it"):
+        score_windows(given, from_bytes(conll("[1 he ] so [1 he ]").encode(), "short"))
+    with pytest.raises(InputError, match="has 2 words there"):
+        score_windows(given, from_bytes(conll("[1 he ] so", "[1 he ]").encode(), "other"))
+
+
+def test_a_causal_model_cannot_look_ahead(tokens):
+    result = analyse(windows(tokens, "[1 he ] so [1 he ]"), uniform)
+    result.provenance["model"]["causal"] = True
+    assert np.isnan(result.accuracy()[1]).all() and not np.isnan(result.accuracy()[0, 0]).any()
+    assert result.best().direction == 0 and result.directions == DIRECTIONS[:1]
+    assert set(result.to_frame()["direction"]) == {"", DIRECTIONS[0]}
+
+
+def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
+    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), uniform)
+    strict = result.chosen("words")
+    assert (result.candidates, strict.candidates) == ("mentions", "words")
+    assert strict.accuracy().max() < result.accuracy().max() and result.provenance["options"] == {}
+    with pytest.raises(SettingsError, match="no candidates 'tokens'"):
+        result.chosen("tokens")
+
+
+def test_a_result_survives_storing_and_exports_plain_json(tokens):
+    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted)
+    again = CoreferenceHeads.from_bytes(result.to_bytes())
+    np.testing.assert_array_equal(again.right, result.right)
+    assert again.documents == result.documents and again.best() == result.best()
+    assert set(result.to_frame()["type"]) == set(TYPE_ROWS)
+    arrays = json.loads(json.dumps(result.arrays()))
+    assert np.shape(arrays["accuracy"]) == (2, 4, 1, 2) and arrays["types"] == list(TYPE_ROWS)

@@ -1,0 +1,90 @@
+"""The figures and tables of the dependency heads say what the result says."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from bertviz_core import paper
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples, offset_figure, paper_figure
+from bertviz_core.analyses.dependency_heads.table import latex, relation_table
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
+from bertviz_core.models import checkpoint
+from bertviz_core.plotting.arcs import RIGHT, WRONG
+from bertviz_core.settings import Settings
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module", params=["corrected", "paper"])
+def result(request, tmp_path_factory):
+    """The sample's result, as it ships, seen with function words as governors."""
+    asked = Request("dependency_heads", checkpoint.find("demo"), sample("treebank"), Settings(mode=request.param))
+    stored = find(Store(tmp_path_factory.mktemp("store")), asked)
+    assert stored is not None, "run python -m bertviz_core.assets.build"
+    return stored.chosen("function-heads", 20)
+
+
+def test_the_shipped_result_is_of_the_treebank_as_it_is(result):
+    source = sample("treebank")
+    assert result.provenance["corpus"]["digest"] == source.digest
+    words = sum(1 for _, text in source.lines() if text[:1].isdigit())
+    assert result.n.sum(0)[0] == words == sum(len(s["words"]) for s in result.sentences)
+
+
+def test_picture_and_table_agree(result):
+    figure, frame = paper_figure(result), result.to_frame()
+    best, offset, theirs = figure.data
+    np.testing.assert_allclose(best.x, 100 * frame["accuracy"])
+    np.testing.assert_allclose(offset.x, 100 * frame["baseline_accuracy"])
+    assert list(best.y) == result.relations
+    at = result.relations.index("prep")
+    assert theirs.x[at] == paper.TABLE_1["prep"][1] and theirs.x[1] is None
+
+
+def test_offset_bars(result):
+    figure = offset_figure(result, "prep")
+    bars = figure.data[0]
+    assert list(bars.x) == [f"{offset:+d}" for offset in result.offsets]
+    row = result.to_frame().set_index("relation").loc["prep"]
+    assert max(bars.y) == pytest.approx(100 * row["baseline_accuracy"])
+    assert bars.x[int(np.argmax(bars.y))] == f"{row['baseline_offset']:+d}"
+
+
+def test_table_for_the_screen_and_latex(result):
+    table = relation_table(result, base=0).set_index("relation")
+    assert table.loc["det", "paper"] == 94.3 and np.isnan(float(table.loc["UAS", "paper"] or "nan"))
+    assert ("held out" in table) is not result.paper
+    frame = result.to_frame().set_index("relation")
+    assert table.loc["det", "head"] == Head.parse(frame.loc["det", "head"]).label(0)
+    lines = latex(result).splitlines()
+    assert len([line for line in lines if " & " in line]) == len(result.relations) + 1
+    assert f"{100 * frame.loc['det', 'accuracy']:.1f}" in next(line for line in lines if line.startswith("det &"))
+
+
+def test_examples_count_what_the_accuracy_counts(result):
+    head = Head(1, 2)
+    for relation in ("all", "UAS", "prep", "dobj"):
+        for direction in (0, 1):
+            found = examples(result, head, direction, relation)
+            row = result.relations.index(relation)
+            assert sum(example.words for example in found) == result.n.sum(0)[row]
+            if not result.paper or relation in ("prep", "dobj"):  # the release's rule for `poss` is not in the guesses
+                right = sum(example.right for example in found)
+                assert right == result.correct.sum(0)[direction, row, head.layer, head.head]
+
+
+def test_an_example_is_drawn_with_every_guess_of_the_relation(result):
+    head = Head(0, 1)
+    example = max(examples(result, head, 0, "det"), key=lambda example: example.words)
+    svg = ElementTree.fromstring(example_svg(result, example.place, head, 0, "det"))
+    words = result.sentences[example.place]["words"]
+    assert [text.text for text in svg.findall(f"{SVG}text")] == words
+    strokes = [group.find(f"{SVG}path").get("stroke") for group in svg.findall(f"{SVG}g")]
+    assert strokes.count(RIGHT) == example.right and strokes.count(WRONG) == example.words - example.right
+    assert len(strokes) == len(words) + example.words

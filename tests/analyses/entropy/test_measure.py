@@ -1,0 +1,112 @@
+"""Entropies equal the oracle: worked by hand, on random, demo-model and published attention, in both modes."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertviz_core.analyses.entropy.measure import QUANTITIES, measure
+from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import collate
+from bertviz_core.settings import Execution, Settings
+from tests import maps
+from tests.analyses import measures
+from tests.oracles import reference
+
+TEXT = "Mills turn in the river, day and night. They feed the town.\nThe town sleeps.\n\nNobody counts the wheels.\n"
+
+
+def test_a_worked_example():
+    """[CLS] x: a row of one half and one half has log 2 nats, a row of certainty none."""
+    batch = collate([maps.encode(0, ["cls", "other"])], maps.TOKENS, "cpu")
+    weights = torch.tensor([[0.5, 0.5], [0.0, 1.0]])[None, None]
+    values = measure(batch, LayerAttention(0, weights, None, False))[0, 0].tolist()
+    assert values == pytest.approx([math.log(2) / 2, math.log(2), 0.75, math.log(2)])
+    smoothed = measure(batch, LayerAttention(0, weights, None, False), smoothed=True)[0, 0].tolist()
+    sure = -0.99995 * math.log(0.99995) - 0.00005 * math.log(0.00005)
+    assert smoothed == pytest.approx([(math.log(2) + sure) / 2, math.log(2), 0.75, math.log(2)], abs=1e-6)
+
+
+@given(
+    maps.corpora,
+    st.integers(0, 5),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([0.1, 3.0, 10.0, 30.0]),
+)
+def test_random_attention_with_any_padding(kinds_list, pad, causal, full, smoothed, scale):
+    oracle = partial(reference.entropy, smoothed=smoothed, causal=causal)
+    way = {"causal": causal, "pad": pad, "full": full, "scale": scale}
+    measures.check_one_batch(partial(measure, smoothed=smoothed), oracle, QUANTITIES, kinds_list, **way)
+
+
+@given(maps.corpora, st.data(), st.integers(1, 8), st.lists(st.integers(0, 4), min_size=1, max_size=3))
+def test_any_order_batch_size_padding_and_merge(kinds_list, data, batch_size, pads):
+    order = data.draw(st.permutations(range(len(kinds_list))))
+    measures.check_any_way(measure, reference.entropy, QUANTITIES, kinds_list, order, batch_size, pads)
+
+
+@given(maps.corpora, st.booleans())
+def test_entropies_stay_between_nothing_and_uniform(kinds_list, full):
+    examples = [maps.encode(number, kinds) for number, kinds in enumerate(kinds_list)]
+    values = measure(*maps.show(examples, [maps.scores(i, len(k)) for i, k in enumerate(kinds_list)], full=full))
+    entropy, _, largest, uniform = values.unbind(-1)
+    assert (entropy > -1e-6).all() and (entropy < uniform + 1e-6).all()
+    assert (largest <= 1 + 1e-6).all()
+    assert torch.allclose(uniform, torch.tensor([math.log(len(k)) for k in kinds_list])[:, None].expand_as(uniform))
+
+
+def test_uniform_attention_has_the_entropy_of_the_reference_line():
+    """Logits all alike over 128 tokens: log 128, to 1e-5 in float32."""
+    values = measure(*maps.show([maps.encode(0, ["cls"] + ["other"] * 127)], [np.zeros((1, 1, 128, 128), np.float32)]))
+    assert values[0, 0].tolist() == pytest.approx([math.log(128), math.log(128), 1 / 128, math.log(128)], abs=1e-5)
+
+
+@pytest.mark.parametrize("shift", [-80.0, 80.0])
+def test_scores_far_from_zero_lose_no_digits(shift):
+    """Entropy does not change when every score moves by the same amount, though float32 has fewer digits there."""
+    logits = maps.scores(0, 128, scale=4.0)
+    examples = [maps.encode(0, ["cls"] + ["other"] * 127)]
+    expected = [
+        reference.entropy(rows, ["cls"] + ["other"] * 127)["entropy"] for rows in maps.literal(logits)[0].tolist()
+    ]
+    rounded = (logits + np.float32(shift)).astype(np.float32)
+    found = measure(*maps.show(examples, [rounded]))[0, :, 0].tolist()
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("kinds", [["cls"], ["other"]])
+def test_a_single_token(kinds):
+    measures.check_one_batch(measure, reference.entropy, QUANTITIES, [kinds, ["cls", "other", "sep"]])
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
+    chosen = Settings(max_length=20, mode=mode)
+    segments = measures.demo_segments(demo, source(TEXT), chosen)
+    oracle = partial(reference.entropy, smoothed=mode == "paper")
+    for batch_tokens in (1, 40, 10_000):
+        request = Request("entropy", demo.checkpoint, source(TEXT), chosen)
+        result = compute(request, None, Execution("cpu", batch_tokens), model=demo)
+        for name in QUANTITIES:
+            np.testing.assert_allclose(result[name], reference.corpus(oracle, segments, name), atol=1e-5, rtol=0)
+        lengths = [len(kinds) for _, kinds in segments]
+        assert result.uniform == pytest.approx(sum(map(math.log, lengths)) / len(lengths), abs=1e-6)
+        assert result.arrays()["uniform"] == result.uniform
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.parametrize("path", measures.published(), ids=lambda path: path.name.partition(".")[0])
+def test_published_maps(path, smoothed):
+    def oracle(rows, kinds, causal):
+        return reference.entropy(rows, kinds, smoothed, causal)
+
+    measures.check_published(path, partial(measure, smoothed=smoothed), oracle, QUANTITIES)

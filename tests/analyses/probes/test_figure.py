@@ -1,0 +1,102 @@
+"""Figures of the probes: every probe and the paper's scores are there, and drawings say what is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.dependency_heads.guesses import offset_name
+from bertviz_core.analyses.probes.figure import (
+    STYLES,
+    curves_figure,
+    distance_figure,
+    paper_figure,
+    papers_scores,
+    sentence_drawing,
+    title,
+    titles,
+    weight_map,
+)
+from bertviz_core.analyses.probes.measure import PROBES
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import find as checkpoint
+from bertviz_core.settings import Settings
+
+
+@pytest.fixture(scope="module", params=["corrected", "paper"])
+def result(request, tmp_path_factory):
+    """The one that ships."""
+    asked = Request("probes", checkpoint("demo"), sample("treebank"), Settings(mode=request.param))
+    return find(Store(tmp_path_factory.mktemp("s")), asked)
+
+
+def test_table_3_as_a_picture(result):
+    here, included, theirs = paper_figure(result).data
+    released = {f"{name}-as-released" for name in PROBES if "words" in name}
+    assert set(STYLES) == {*PROBES} | released and list(here.y) == titles(result)
+    np.testing.assert_allclose(here.x, 100 * result.score)
+    np.testing.assert_allclose(here.x + here.error_x.array, 100 * result.high)
+    np.testing.assert_allclose(included.x, 100 * result.with_punctuation)
+    paired = [name for name in result.probes if f"{name}-as-released" in result.probes]
+    assert len(paired) == (3 if result.provenance["settings"]["mode"] == "paper" else 0)
+    printed = dict(zip(result.probes, theirs.x, strict=True))
+    assert printed["attention-and-words-as-released" if paired else "attention-and-words"] == 77
+    assert printed["right-branching"] == 26 and not any(printed[name] for name in [*paired, "random-attention-only"])
+
+
+def test_every_row_is_named_and_the_papers_score_stands_beside_what_it_counts(result):
+    """The paper's 26 for right-branching is over all words, its other scores are without punctuation."""
+    names = dict(zip(result.probes, titles(result), strict=True))
+    assert len(set(names.values())) == len(names)
+    assert names["right-branching"] == "Right-branching (last word to ROOT)"
+    assert names["best-offset"].startswith(f"Best offset {result.about['best_offset']:+d} (")
+    if result.provenance["settings"]["mode"] == "paper":
+        assert names["attention-and-words"] == "Attention and words, aligned"
+        assert names["attention-and-words-as-released"] == "Attention and words, as released"
+    without, including = papers_scores(result)
+    assert {without[row] for row in (0, 1)} == {None} and including[0] == 26
+    assert including[1] == (26.3 if result.about["best_offset"] == 1 else None)
+    assert without[-1] == 80 and set(including[2:]) == {None}
+    assert title("best-offset") == "Best offset" and title("attention-only") == "Attention only"
+
+
+def test_offsets_are_named_by_what_they_do_at_the_edge():
+    assert offset_name(1) == "offset +1 (last word to itself)" and offset_name(-2) == "offset -2 (first word to ROOT)"
+    assert offset_name(0) == "offset +0 (every word to itself)"
+
+
+def test_curves_and_distances(result):
+    drawn = {trace.legendgroup for trace in curves_figure(result).data}
+    assert drawn == set(result.curves) - {"structural"}
+    trace = distance_figure(result).data[result.probes.index("attention-only")]
+    row = result.probes.index("attention-only")
+    n = result.distance_n[row]
+    assert trace.x[list(result.distances).index(0)] == "ROOT"
+    assert np.nansum(trace.y * n) / 100 == pytest.approx(result.score[row] * n.sum())
+
+
+def test_a_pair_s_weights_are_linear_in_its_vectors(result):
+    governor, dependent = result.words[:2]
+    found = result.of_pair(governor, dependent)
+    vectors = result.vectors.astype(float)
+    for direction, layer, head in ((0, 0, 0), (1, 3, 5)):
+        weights = result.pair_weights[:, direction, layer, head].astype(float)
+        expected = weights[0] @ vectors[0] + weights[1] @ vectors[1] + result.pair_bias[direction, layer, head]
+        assert found[direction, layer, head] == pytest.approx(expected, rel=1e-3, abs=1e-4)
+    with pytest.raises(KeyError):
+        result.of_pair("no such word", dependent)
+    assert weight_map(found[0], "x").data[0].marker.cmin == -weight_map(found[0], "x").data[0].marker.cmax
+
+
+def test_drawings_count_right_words_and_escape_what_came_from_a_file():
+    sentence = {
+        "words": ["<b>", "ran", "."],
+        "governors": [2, 0, 2],
+        "relations": ["nsubj", "root", "punct"],
+        "guesses": {"attention-only": [2, 1, 2], "structural": [[0, 1]]},
+    }
+    said, svg = sentence_drawing(sentence, "attention-only")
+    assert said == "1 of 2 words right" and "<b>" not in svg and "&lt;b&gt;" in svg
+    assert sentence_drawing(sentence, "structural")[0] == "1 of 1 edges right"

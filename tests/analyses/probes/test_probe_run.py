@@ -1,0 +1,350 @@
+"""Probes find planted heads, learn nothing from noise, give equal scores for equal seeds, and leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from bertviz_core import exports
+from bertviz_core.analyses.probes import scratch_array as room
+from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right_branching
+from bertviz_core.analyses.probes.controls import control_governors, redrawn
+from bertviz_core.analyses.probes.decoding import guesses
+from bertviz_core.analyses.probes.features import Features
+from bertviz_core.analyses.probes.measure import PROBES, Plan, Probes, plan_of
+from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords
+from bertviz_core.analyses.probes.scoring import Gold, Outcome
+from bertviz_core.analyses.probes.splits import split
+from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import Cancelled, InputError, SettingsError
+from bertviz_core.models.checkpoint import find
+from bertviz_core.settings import Execution, Settings
+from tests.oracles import probes as oracle
+
+HEADS = 4
+WORDS = ["the", "a", "cat", "dog", "sat", "on", "old", "mat", "ran", "big"]
+
+
+def tree(rng: np.random.Generator, number: int) -> Sentence:
+    """A random tree of 2 to 9 words with one root, and punctuation at its end."""
+    size = int(rng.integers(2, 10))
+    order = rng.permutation(size)
+    governors = [0] * size
+    for place, word in enumerate(order[1:], start=1):
+        governors[word] = int(order[rng.integers(place)]) + 1
+    relations = ["dep"] * size
+    relations[order[0]] = "root"
+    if order[0] != size - 1:
+        relations[-1] = "punct"
+    return Sentence(number, number, tuple(rng.choice(WORDS, size)), tuple(governors), tuple(relations))
+
+
+def bank(count=60, seed=0) -> list[Sentence]:
+    rng = np.random.default_rng(seed)
+    return [tree(rng, number) for number in range(count)]
+
+
+def planted(sentences: list[Sentence], gold: bool) -> Features:
+    """Noise in every head; with `gold`, head 2 looks from each word at its governor, the root word at CLS."""
+    rng = np.random.default_rng(1)
+    rows = [np.arange(len(s)) % 5 + 1 for s in sentences]
+    made = Features([SimpleNamespace(sentence=s) for s in sentences], rows, HEADS)
+    for group in made.groups:
+        group.maps[:] = rng.random(group.maps.shape) * 0.2
+        group.root[:] = rng.random(group.root.shape) * 0.2
+        for place, governors in enumerate(group.governors if gold else []):
+            for word, governor in enumerate(governors):
+                if governor:
+                    group.maps[place, word, governor - 1, 2] += 0.8
+                else:
+                    group.root[place, 0, word, 2] += 0.8
+    return made
+
+
+def uas(probe, made, sentences, fit, governors=None):
+    """UAS on the last third, trained on the first."""
+    everyone = np.arange(len(sentences))
+    train, validation, test = (Data(made, part, "cpu", governors) for part in np.split(everyone, [30, 40]))
+    curve = fit(probe, train, validation)
+    gold = Gold.of(sentences, everyone[40:])
+    return Outcome("x", "UAS", gold.right(guesses(probe, test, "greedy", Progress())), gold.counted).score, curve
+
+
+def lbfgs(probe, train, validation):
+    return fit_lbfgs(probe, train, validation, Progress(), "x")
+
+
+def adam(probe, train, validation):
+    return fit_adam(probe, train, validation, Schedule(epochs=12, rate=0.05, words=24), Progress(), "x")
+
+
+@pytest.mark.parametrize("fit", [lbfgs, adam])
+@pytest.mark.parametrize("kind", ["attention", "words"])
+def test_a_planted_tree_is_found_whole(kind, fit):
+    sentences = bank()
+    vectors = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
+    probe = AttentionOnly(Choices(HEADS)) if kind == "attention" else AttentionAndWords(Choices(HEADS), vectors)
+    with planted(sentences, gold=True) as made:
+        score, curve = uas(probe, made, sentences, fit)
+    assert score == 1.0
+    assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
+    assert min(curve.validation_loss) < curve.validation_loss[0]
+    if kind == "attention":
+        assert int(probe.weights[1].argmax()) == 2  # from the dependent to its governor
+
+
+def test_noise_teaches_next_to_nothing():
+    sentences = bank(120)
+    branching = np.mean([g == w + 1 for s in sentences for w, g in enumerate(s.governors, 1)])
+    with planted(sentences, gold=False) as made:
+        score, _ = uas(AttentionOnly(Choices(HEADS)), made, sentences, lbfgs)
+    assert score < branching + 0.15
+
+
+def test_lbfgs_never_raises_the_loss_and_equal_seeds_are_equal():
+    sentences = bank()
+    with planted(sentences, gold=False) as made:
+        _, curve = uas(AttentionOnly(Choices(HEADS)), made, sentences, lbfgs)
+        assert np.diff(curve.train_loss).max() <= 1e-6
+        results = []
+        for _ in range(2):
+            torch.manual_seed(3)
+            probe = DistancesAndWords(Choices(HEADS), torch.ones(6, 3))
+            results.append((uas(probe, made, sentences, adam)[0], probe.output.weight.tolist()))
+    assert results[0] == results[1]
+
+
+def test_parts_share_no_sentence_and_do_not_depend_on_the_order():
+    sentences = bank(80)
+    parts = split(sentences, 0, 0, True, LeftOut())
+    held = [{sentences[i].words for i in part} for part in (parts.train, parts.validation, parts.test)]
+    assert not held[0] & held[1] and not held[0] & held[2] and not held[1] & held[2]
+    assert sum(map(len, (parts.train, parts.validation, parts.test))) == 80
+    turned = split(sentences[::-1], 0, 0, True, LeftOut())
+    assert {sentences[::-1][i].words for i in turned.test} == held[2]
+    assert {sentences[i].words for i in split(sentences, 0, 1, True, LeftOut()).test} != held[2]
+    left_out = LeftOut()
+    given = split([*sentences, *sentences[:5]], 5, 0, True, left_out)
+    tested = {s.words for s in sentences[:5]}
+    assert given.test.tolist() == [80, 81, 82, 83, 84] and left_out.to_json()[0]["count"] >= 5
+    assert not tested & {sentences[i].words for i in [*given.train, *given.validation]}
+    with pytest.raises(InputError):
+        split(sentences[:8], 0, 0, True, LeftOut())
+
+
+def test_offsets_and_the_control_task():
+    assert at_offset(4, 1).tolist() == [2, 3, 4, 4] and at_offset(4, -2).tolist() == [0, 0, 1, 2]
+    assert right_branching(4).tolist() == [2, 3, 4, 0] and right_branching(1).tolist() == [0]
+    for size in range(1, 7):
+        assert right_branching(size).tolist() == oracle.right_branching(size)
+        assert [at_offset(size, o).tolist() for o in range(-6, 7)] == [oracle.offset(size, o) for o in range(-6, 7)]
+    chain = Sentence(0, 0, ("a", "b", "c"), (0, 1, 2), ("root", "x", "x"))
+    assert best_offset([chain]) == -1
+    first, again = control_governors([WORDS, WORDS[::-1]], 0)
+    wanted = dict(zip(WORDS, first.tolist(), strict=True))
+    for place, (word, governor) in enumerate(zip(WORDS[::-1], again.tolist(), strict=True), 1):
+        assert governor != place and governor in (0, 1, len(WORDS))
+        if 1 < place < len(WORDS):
+            assert wanted[word] == governor
+    assert len(set(first.tolist())) == 3
+
+
+def test_maps_on_disk_are_the_same_and_go_away(monkeypatch, tmp_path):
+    monkeypatch.setattr(room, "IN_MEMORY", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sentences = bank(20)
+    with planted(sentences, gold=True) as made:
+        assert isinstance(made.groups[0].maps.base, np.memmap) and list(tmp_path.iterdir())
+        total = sum(float(group.maps.astype(float).sum()) for group in made.groups)
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(room, "IN_MEMORY", 1 << 29)
+    with planted(sentences, gold=True) as made:
+        assert sum(float(group.maps.astype(float).sum()) for group in made.groups) == total
+    monkeypatch.setattr(room, "IN_MEMORY", 0)
+    monkeypatch.setattr(room, "MOST", 10)
+    with pytest.raises(SettingsError):
+        planted(sentences, gold=True)
+    assert not list(tmp_path.iterdir())
+
+
+def treebank(count=40, seed=0, name="bank") -> Source:
+    lines = [
+        "\n".join(f"{w} {g}-{r}" for w, g, r in zip(s.words, s.governors, s.relations, strict=True))
+        for s in bank(count, seed)
+    ]
+    return from_bytes("\n\n".join(lines).encode(), name)
+
+
+def asked(tiny, mode="corrected", others=None, **plan) -> Request:
+    options = Plan(**{"seeds": 1, "epochs": 1, **plan}).options()
+    return Request("probes", tiny.checkpoint, treebank(), Settings(max_length=32, mode=mode), options, others or {})
+
+
+def test_features_are_the_word_level_maps_of_every_head(tiny):
+    from bertviz_core.models.attention import forward
+    from bertviz_core.models.encoding import collate
+    from bertviz_core.models.sentences import Sentences
+
+    encoded = list(Sentences(treebank(6), tiny.tokens, Settings(max_length=32)))
+    with Features(encoded, [np.ones(len(e.sentence), int) for e in encoded], tiny.layers * tiny.heads) as made:
+        made.fill(tiny, encoded, Progress(), 64, False)
+        for index, example in enumerate(encoded):
+            layers = []
+            forward(
+                tiny, collate([example], tiny.tokens, "cpu"), lambda seen, layers=layers: layers.append(seen.weights[0])
+            )
+            group, row = made.place[index]
+            words = example.words.tolist()
+            for layer, weights in enumerate(layers):
+                for head in range(tiny.heads):
+                    for i in range(len(example.sentence)):
+                        mine = [t for t, w in enumerate(words) if w == i]
+                        at = layer * tiny.heads + head
+                        for j in range(len(example.sentence)):
+                            theirs = [t for t, w in enumerate(words) if w == j]
+                            expected = sum(float(weights[head, a, b]) for a in mine for b in theirs) / len(mine)
+                            assert made.groups[group].maps[row, i, j, at] == pytest.approx(expected, abs=1e-3)
+                        special = made.groups[group].root[row, :, i, at]
+                        mean = [sum(float(weights[head, a, s]) for a in mine) / len(mine) for s in (0, -1)]
+                        total = [sum(float(weights[head, s, a]) for a in mine) for s in (0, -1)]
+                        assert special.tolist() == pytest.approx([mean[0], total[0], mean[1], total[1]], abs=1e-3)
+
+
+def test_every_row_of_table_3(tiny, store):
+    request = asked(tiny, others={"dev": treebank(12, 9, "dev")})
+    result = compute(request, store, Execution("cpu"), model=tiny)
+    assert tuple(result.probes) == PROBES and result.metrics == ["UAS"] * 7 + ["UUAS"]
+    assert (result.low <= result.score).all() and (result.score <= result.high).all()
+    gold = [(sentence.governors, sentence.relations) for sentence in bank(12, 9)]
+    best = result.about["best_offset"]
+    for name, guess in (("right-branching", oracle.right_branching), ("best-offset", lambda n: oracle.offset(n, best))):
+        guesses = [guess(len(governors)) for governors, _ in gold]
+        assert [result.of(name), result.with_punctuation[result.probes.index(name)]] == pytest.approx(
+            [oracle.uas(gold, guesses, False), oracle.uas(gold, guesses, True)]
+        )
+    for name in result.probes[:3] + result.probes[5:7]:  # trained once, and every guess is kept
+        guesses = [sentence["guesses"][name] for sentence in result.sentences]
+        assert result.with_punctuation[result.probes.index(name)] == pytest.approx(oracle.uas(gold, guesses, True))
+    assert np.isnan(result.with_punctuation[-1])
+    n = result.relation_n.sum(1)
+    np.testing.assert_allclose(result.relation_right.sum(1) / n, result.score)
+    np.testing.assert_allclose(result.distance_right.sum(1) / n, result.score)
+    assert result.attention.shape == (2, tiny.layers, tiny.heads) and result.root.shape == (4, tiny.layers, tiny.heads)
+    assert result.parameters[result.probes.index("attention-only")] == 6 * tiny.layers * tiny.heads
+    assert result.about["sentences"]["test"] == 12 and len(result.sentences) == 12
+    again = Probes.from_bytes(store.get(request.key()))
+    assert again.to_frame().equals(result.to_frame())
+    table = json.loads(exports.to_json(result))["table"]
+    assert {"probe", "metric", "score", "low", "high", "with_punctuation", "parameters", "seconds"} == set(table[0])
+
+
+def test_equal_requests_give_equal_scores_and_files_are_in_the_key(tiny):
+    names = ("random-attention-only", "attention-and-words", "structural")
+    first, second = (compute(asked(tiny, probes=names), None, Execution("cpu"), model=tiny) for _ in range(2))
+    assert first.probes == list(names) and first.score.tolist() == second.score.tolist()
+    keys = {asked(tiny, others={"dev": treebank(12, seed)}).key() for seed in (1, 2)} | {asked(tiny).key()}
+    assert len(keys) == 3
+
+
+def test_the_papers_way_spanning_trees_and_given_vectors(tiny):
+    lines = "\n".join(f"{word} {i} {-i}.5" for i, word in enumerate(WORDS[:-1]))
+    names = ("distances-and-words", "attention-only", "attention-and-words")
+    others = {"vectors": from_bytes(lines.encode(), "v.txt")}
+    result = compute(asked(tiny, "paper", others, probes=names, decode="mst"), None, Execution("cpu"), model=tiny)
+    heads = tiny.layers * tiny.heads
+    aligned = [result.probes.index(name) for name in names]
+    assert result.parameters[aligned[1:]].tolist() == [2 * heads + 2, 2 * heads * (2 * 2 + 1) + 2]
+    assert result.about["sentences"]["validation"] == 0 and 0 < result.about["vectors"]["unknown_words"] < 0.5
+    for sentence in result.sentences:
+        for name in result.probes:
+            assert acyclic(sentence["guesses"][name])
+
+
+WITH_WORDS = ("distances-and-words", "random-attention-and-words", "attention-and-words")
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_every_probe_with_words_has_a_row_as_released_and_an_aligned_one(tiny, mode):
+    """Mode paper always has both; corrected mode where they are asked for, beside what it has without."""
+    plain, both = (
+        compute(asked(tiny, mode, misaligned_root=flag), None, Execution("cpu"), model=tiny) for flag in (False, True)
+    )
+    rows = [row for name in PROBES for row in ([name, f"{name}-as-released"] if name in WITH_WORDS else [name])]
+    assert both.probes == rows and plain.probes == (rows if mode == "paper" else list(PROBES))
+    for name in plain.probes:
+        assert plain.of(name) == both.of(name)
+    for name in WITH_WORDS:
+        assert both.curves[name]["train_loss"] != both.curves[f"{name}-as-released"]["train_loss"]
+    assert both.relation_n.shape[0] == len(rows) == len(both.with_punctuation)
+
+
+def test_only_corrected_mode_scales_word_vectors(tiny):
+    """The release feeds GloVe as it is; other modes learn from vectors of mean square 1."""
+    values = [[3.0, 4.0], [-1.0, 0.5]]
+    source = from_bytes("\n".join(f"{w} {a} {b}" for w, (a, b) in zip(WORDS, values, strict=False)).encode(), "v.txt")
+    for mode, scale in (("paper", 1.0), ("corrected", math.sqrt((9 + 16 + 1 + 0.25) / 4))):
+        request = asked(tiny, mode, {"vectors": source}, probes=("attention-and-words",))
+        result = compute(request, None, Execution("cpu"), model=tiny)
+        kept = {word: result.vectors[result.words.index(word)] for word in WORDS[:3]}
+        assert kept[WORDS[2]].tolist() == [0, 0]
+        for word, value in zip(WORDS, values, strict=False):
+            np.testing.assert_allclose(kept[word].astype(float), np.array(value) / scale, rtol=1e-3)
+
+
+def acyclic(governors: list[int]) -> bool:
+    for word in range(1, len(governors) + 1):
+        for _ in governors:
+            word = governors[word - 1] if word else 0  # noqa: PLW2901
+        if word:
+            return False
+    return True
+
+
+def test_random_layers_keep_the_trained_embeddings(tiny):
+    fresh, same = redrawn(tiny, 0), redrawn(tiny, 0)
+    old, new, again = (dict(m.encoder.named_parameters()) for m in (tiny, fresh, same))
+    for name, parameter in old.items():
+        assert torch.equal(new[name], again[name])
+        if name.startswith("embeddings"):
+            assert torch.equal(parameter, new[name]), name
+    query = "encoder.layer.0.attention.self.query.weight"
+    assert not torch.equal(old[query], new[query])
+    assert not torch.equal(new[query], dict(redrawn(tiny, 1).encoder.named_parameters())[query])
+
+
+def test_a_cancelled_training_leaves_nothing(tiny, store, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "IN_MEMORY", 0)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
+    Path(tmp_path / "t").mkdir()
+
+    class Stopped(Progress):
+        def advance(self, count):
+            if self.stage == "Training attention-only" and self.done > 2:
+                self.cancelled.set()
+            super().advance(count)
+
+    with pytest.raises(Cancelled):
+        compute(asked(tiny), store, Execution("cpu"), Stopped(), model=tiny)
+    assert not list(store.entries()) and not list((tmp_path / "t").iterdir())
+
+
+def test_plans_are_checked_and_defaults_are_no_options():
+    assert Plan().options() == {} and plan_of({}) == Plan()
+    plan = Plan(("structural", "attention-only"), 3, "mst", 8)
+    assert plan_of(json.loads(json.dumps(plan.options()))).probes == ("attention-only", "structural")
+    for wrong in (Plan(("parser",)), Plan(decode="best"), Plan(rank=0), Plan(optimizer="sgd")):
+        with pytest.raises(SettingsError):
+            wrong.options()
+    assert find("demo").layers

@@ -1,0 +1,285 @@
+"""Scores of every probe, losses and trees equal the literal loops; the release's misaligned ROOT worked by hand."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+
+import numpy as np
+import pytest
+import torch
+
+from bertviz_core.analyses.probes import scratch_array as room
+from bertviz_core.analyses.probes import structural
+from bertviz_core.analyses.probes.decoding import spanning_tree
+from bertviz_core.analyses.probes.probes import (
+    AttentionAndWords,
+    AttentionOnly,
+    Batch,
+    Choices,
+    DistancesAndWords,
+    Probe,
+    distances,
+)
+from bertviz_core.analyses.probes.training import Schedule, loss_of
+from bertviz_core.engine.progress import Progress
+from tests.oracles import probes as oracle
+
+HEADS, SIZE, DIMENSION = 3, 4, 5
+
+
+def made(seed=0, size=SIZE) -> tuple[Batch, torch.Tensor]:
+    """One random sentence and word vectors for it, row 0 for unknown words."""
+    draw = torch.Generator().manual_seed(seed)
+    maps, root = (torch.rand(1, rows, size, HEADS, generator=draw) for rows in (size, 4))
+    vectors = torch.randn(size + 1, DIMENSION, generator=draw)
+    vectors[0] = 0
+    governors = torch.tensor([[2, 0, 2, 3][:size]])
+    return Batch(maps, root, torch.arange(1, size + 1)[None], governors), vectors
+
+
+def filled(probe: Probe, seed=1) -> Probe:
+    draw = torch.Generator().manual_seed(seed)
+    for parameter in probe.parameters():
+        parameter.data = torch.randn(parameter.shape, generator=draw)
+    return probe
+
+
+def literal(batch: Batch):
+    """maps[k][x][y], and (to, from) rows of CLS and SEP for each head."""
+    maps = batch.maps[0].permute(2, 0, 1).tolist()
+    root = batch.root[0].permute(2, 0, 1).tolist()  # (head, 4, word)
+    return maps, [(rows[0], rows[1]) for rows in root], [(rows[2], rows[3]) for rows in root]
+
+
+def same(probe: Probe, batch: Batch, expected):
+    np.testing.assert_allclose(probe(batch)[0].detach().numpy(), np.array(expected), rtol=2e-4, atol=2e-4)
+
+
+def test_attention_only():
+    batch, _ = made()
+    probe = filled(AttentionOnly(Choices(HEADS)))
+    w, u = probe.weights.tolist()
+    same(probe, batch, oracle.attention_only(*literal(batch), w, u, probe.root.tolist()))
+    assert probe.size() == 6 * HEADS
+
+
+def test_attention_only_as_in_the_paper():
+    batch, _ = made()
+    probe = filled(AttentionOnly(Choices(HEADS, paper=True)))
+    w, u = probe.weights.tolist()
+    same(probe, batch, oracle.paper_attention_only(*literal(batch), w, u, probe.scales.tolist()))
+    assert probe.size() == 2 * HEADS + 2
+
+
+@pytest.mark.parametrize("misaligned", [False, True])
+def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
+    batch, vectors = made()
+    probe = filled(AttentionAndWords(Choices(HEADS, True, misaligned), vectors))
+    governor, dependent = (layer.weight.view(2, HEADS, DIMENSION) for layer in (probe.governor, probe.dependent))
+    big = torch.cat([governor, dependent], -1).tolist()  # (w or u, head, v_i then v_j)
+    bias = probe.governor.bias.view(2, HEADS).tolist()
+    expected = oracle.attention_and_words(
+        *literal(batch), vectors[1:].tolist(), *big, *bias, probe.scales.tolist(), misaligned
+    )
+    same(probe, batch, expected)
+
+
+def test_attention_and_words_with_a_root_of_its_own():
+    batch, vectors = made()
+    probe = filled(AttentionAndWords(Choices(HEADS), vectors))
+    paper = filled(AttentionAndWords(Choices(HEADS, paper=True), vectors))
+    for ours, theirs in ((probe.governor, paper.governor), (probe.dependent, paper.dependent)):
+        theirs.load_state_dict(ours.state_dict())
+    own = torch.eye(SIZE, dtype=torch.bool)
+    torch.testing.assert_close(probe(batch)[0, :, 1:][~own], paper(batch)[0, :, 1:][~own])
+    assert bool(probe(batch)[0, :, 1:][own].isinf().all())
+    for j in range(SIZE):
+        weights = (probe.root.weight @ vectors[j + 1] + probe.root.bias).view(4, HEADS)
+        assert float(probe(batch)[0, j, 0].detach()) == pytest.approx(
+            float((weights * batch.root[0, :, j]).sum().detach()), rel=1e-4
+        )
+
+
+def test_the_misaligned_root_by_hand():
+    """One head that looks nowhere but from word 1 to word 2 (weight .5); v_1 = 3, v_2 = 7, W reads v_i alone.
+
+    Aligned, word 1 as governor of word 2 scores 3 * .5; misaligned it is scored with v_2: 7 * .5. Word 2 as governor
+    of word 1 has no attention ahead: 0 both times. ROOT sees CLS -> word 1 with .25: aligned v_ROOT = 0, misaligned it
+    has v_1: 3 * .25.
+
+    W reads v_j alone, and word 2 looks at word 1 with .5: word 2, the last candidate, as governor of word 1 scores
+    3 * .5 aligned, 0 misaligned, for the dependent's vector is missing too. The rest has v_j in both: word 1 as
+    governor of word 2 7 * .5, ROOT of word 1 3 * .25.
+    """
+    maps, root = torch.zeros(1, 2, 2, 1), torch.zeros(1, 4, 2, 1)
+    maps[0, 0, 1, 0], root[0, 1, 0, 0] = 0.5, 0.25
+    batch = Batch(maps, root, torch.tensor([[1, 2]]), torch.tensor([[0, 1]]))
+    for misaligned, expected in ((False, [[0, 0, 0], [0, 1.5, 0]]), (True, [[0.75, 0, 0], [0, 3.5, 0]])):
+        probe = AttentionAndWords(Choices(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
+        with torch.no_grad():
+            probe.governor.weight[0] = 1
+        assert probe(batch)[0].tolist() == expected
+    maps[0, 1, 0, 0] = 0.5
+    for misaligned, expected in ((False, [[0.75, 0, 1.5], [0, 3.5, 0]]), (True, [[0.75, 0, 0], [0, 3.5, 0]])):
+        probe = AttentionAndWords(Choices(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
+        with torch.no_grad():
+            probe.dependent.weight[0] = 1
+        assert probe(batch)[0].tolist() == expected
+
+
+@pytest.mark.parametrize(("paper", "misaligned"), [(False, False), (False, True), (True, False), (True, True)])
+def test_distances_and_words(paper, misaligned):
+    batch, vectors = made()
+    np.testing.assert_allclose(distances(SIZE).numpy(), np.array(oracle.distance_features(SIZE)), atol=1e-7)
+    probe = DistancesAndWords(Choices(HEADS, paper, misaligned), vectors)
+    layers = (probe.governor, probe.dependent, probe.distance)
+    first, second, third = (layer.weight.tolist() for layer in layers)
+    arguments = (
+        vectors[1:].tolist(),
+        first,
+        second,
+        third,
+        probe.governor.bias.tolist(),
+        probe.output.weight[0].tolist(),
+        misaligned,
+        paper,
+    )
+    same(probe, batch, oracle.distances_and_words(*arguments))
+
+
+def test_the_loss_and_its_gradient():
+    batch, vectors = made()
+    probe = filled(AttentionAndWords(Choices(HEADS, paper=True), vectors)).double()
+    batch = Batch(batch.maps.double(), batch.root.double(), batch.words, batch.governors)
+    scores = probe(batch)[0].tolist()
+    assert float(loss_of(probe, batch)) == pytest.approx(oracle.cross_entropy(scores, batch.governors[0].tolist()))
+    loss_of(probe, batch).backward()
+    for parameter in probe.parameters():
+        at = (0,) * parameter.dim()
+        values = []
+        for step in (1e-6, -1e-6):
+            with torch.no_grad():
+                parameter[at] += step
+            values.append(float(loss_of(probe, batch)))
+            with torch.no_grad():
+                parameter[at] -= step
+        assert (values[0] - values[1]) / 2e-6 == pytest.approx(float(parameter.grad[at]), rel=1e-4, abs=1e-7)
+
+
+def test_spanning_trees_equal_the_best_of_all_assignments():
+    rng = np.random.default_rng(0)
+    greedy_circles = 0
+    for _ in range(12):
+        scores = rng.normal(size=(4, 5))
+        scores[np.arange(4), np.arange(1, 5)] = -np.inf
+        best = oracle.highest_tree(scores.tolist())
+        assert spanning_tree(scores).tolist() == best
+        greedy_circles += scores.argmax(1).tolist() != best
+    assert greedy_circles  # else the test would not tell a tree from a guess
+
+
+def test_the_structural_probe():
+    governors = [2, 0, 2, 3]
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(2, SIZE, DIMENSION)).astype(np.float32)
+    probe = structural.StructuralProbe(2, DIMENSION, 3, seed=0)
+    gold = structural.tree_distances(np.array(governors))
+    words = range(1, SIZE + 1)
+    assert gold.tolist() == [[oracle.tree_distance(governors, a, b) for b in words] for a in words]
+    predicted = probe(torch.from_numpy(states)[:, None])
+    losses = structural.loss_of(predicted, torch.from_numpy(gold)[None])
+    for layer in range(2):
+        expected = oracle.structural_loss(states[layer].tolist(), probe.maps[layer].tolist(), governors)
+        assert float(losses[layer]) == pytest.approx(expected, rel=1e-4)
+    found = structural.edges(probe, [states], np.array([0]), [np.ones(SIZE, dtype=bool)])[0]
+    apart = predicted[:, 0].detach().numpy()
+    assert [set(layer) for layer in found] == [oracle.spanning_tree_edges(layer) for layer in apart]
+    counted = np.array([True, False, True, True])  # the second word is punctuation: a tree over the others
+    assert all(
+        1 not in edge for layer in structural.edges(probe, [states], np.array([0]), [counted])[0] for edge in layer
+    )
+
+
+def test_distances_under_the_map_never_fall_below_zero():
+    probe = structural.StructuralProbe(1, DIMENSION, 3, seed=0)
+    same_word = torch.full((1, 1, 2, DIMENSION), 100.0)
+    assert float(probe(same_word).min()) >= 0 and math.isfinite(float(probe(same_word).sum()))
+
+
+def planted_trees() -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Governors and states (2, 7, 10) of 80 sentences; the second layer: each word is the sum of a direction of its own
+    and of all words above it, so that distances are those of the tree."""
+    rng = np.random.default_rng(0)
+    trees, states = [], []
+    for _ in range(80):
+        governors = [0, *(int(rng.integers(1, place + 1)) for place in range(1, 7))]
+        path = np.eye(7)
+        for word, governor in enumerate(governors[1:], start=1):
+            path[word] += path[governor - 1]
+        planted = np.concatenate([path, rng.normal(size=(7, 3))], -1)  # and three dimensions of noise
+        trees.append(np.array(governors))
+        states.append(np.stack([rng.normal(size=planted.shape), planted]).astype(np.float16))
+    return trees, states
+
+
+def test_every_layer_of_the_structural_probe_keeps_its_best_epoch():
+    trees, planted = planted_trees()
+    states = [np.concatenate([both, both[:1]]) for both in planted]  # noise, the trees, the same noise
+    apart = [structural.tree_distances(governors) for governors in trees]
+    few, held_out = np.arange(3), np.arange(60, 80)  # so few that noise is learned by heart
+    probe = structural.StructuralProbe(3, 10, 10, seed=0)
+    curve = structural.fit(probe, states, apart, few, held_out, Schedule(60, 0.05, patience=100), Progress())
+    maps = probe.maps.detach().double().numpy().tolist()
+    kept = [
+        np.mean([oracle.structural_loss(states[i][layer].tolist(), maps[layer], trees[i].tolist()) for i in held_out])
+        for layer in range(3)
+    ]
+    assert len(curve.validation_loss) == 60
+    assert np.mean(kept) <= min(curve.validation_loss) + 1e-4 < curve.validation_loss[-1]
+    assert kept[1] < kept[0]
+    stopped = structural.StructuralProbe(1, 10, 10, seed=0)
+    noise = [both[:1] for both in planted]
+    short = structural.fit(stopped, noise, apart, few, held_out, Schedule(60, 0.05, patience=2), Progress())
+    assert len(short.validation_loss) < 60
+
+
+def test_the_structural_probe_learns_planted_trees():
+    trees, states = planted_trees()
+    probe = structural.StructuralProbe(2, 10, 10, seed=0)
+    apart = [structural.tree_distances(governors) for governors in trees]
+    curve = structural.fit(probe, states, apart, np.arange(60), np.arange(0), Schedule(60, 0.02), Progress())
+    assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
+    test = np.arange(60, 80)
+    found = structural.edges(probe, states, test, [np.ones(7, dtype=bool)] * 80)
+    gold = [{(int(g) - 1, w) for w, g in enumerate(trees[i]) if g} for i in test]
+    right = [
+        np.mean([len(tree & set(found[i][layer])) / 6 for i, tree in zip(test, gold, strict=True)]) for layer in (0, 1)
+    ]
+    assert right[1] == 1.0 and right[0] < 0.6
+
+
+@pytest.mark.parametrize("in_memory", [0, 1 << 29])
+def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in_memory, monkeypatch, tmp_path):
+    from bertviz_core.corpora.source import from_bytes
+    from bertviz_core.models.encoding import collate
+    from bertviz_core.models.sentences import Sentences
+    from bertviz_core.settings import Settings
+
+    text = "the 2-det\ncat 3-nsubj\nsat 0-root\n\nunbelievableness 0-root\ndog 1-x\n"
+    encoded = list(Sentences(from_bytes(text.encode(), "x"), tiny.tokens, Settings(max_length=32)))
+    monkeypatch.setattr(room, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with structural.WordStates(tiny, encoded) as words:
+        words.fill(Progress(), 10_000)
+        together = [np.array(states) for states in words.states]
+        assert len(list(tmp_path.iterdir())) == (not in_memory)
+    assert not list(tmp_path.iterdir())
+    for example, states in zip(encoded, together, strict=True):
+        batch = collate([example], tiny.tokens, "cpu")
+        layers = tiny.encoder(**batch.inputs(tiny), output_hidden_states=True).hidden_states
+        for layer, hidden in enumerate(layers):
+            for word in range(len(example.sentence)):
+                pieces = [t for t, owner in enumerate(example.words.tolist()) if owner == word]
+                expected = sum(hidden[0, t].double().numpy() for t in pieces) / len(pieces)
+                np.testing.assert_allclose(states[layer, word], expected, atol=5e-3)

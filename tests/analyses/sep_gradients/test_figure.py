@@ -1,0 +1,78 @@
+"""The pictures of the gradients hold the result's numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
+from bertviz_core.analyses.sep_gradients.measure import QUANTITIES, SepGradients
+from bertviz_core.heads import Head
+
+LAYERS, HEADS = 3, 2
+
+
+@pytest.fixture
+def result() -> SepGradients:
+    """Random values; the classes' shares of attention add up to 1."""
+    draw = np.random.default_rng(0)
+    mean = draw.random((len(QUANTITIES), LAYERS, HEADS)) * 1e-3
+    mean[8:] = draw.dirichlet(np.ones(4), (LAYERS, HEADS)).transpose(2, 0, 1)
+    return _result(mean, np.full(len(QUANTITIES), 7))
+
+
+def _result(mean: np.ndarray, segments: np.ndarray) -> SepGradients:
+    none = np.zeros((*mean.shape, 0))
+    return SepGradients({}, list(QUANTITIES), mean, mean / 10, segments, none, none, {}, 2.5, 3, 12)
+
+
+def traces(figure: Any, mode: str) -> dict[str, Any]:
+    return {t.legendgroup: t for t in figure.data if t.type == "scatter" and t.mode == mode and t.legendgroup}
+
+
+def test_figure_3_has_a_dot_for_each_head_and_a_line_through_the_means(result: SepGradients) -> None:
+    figure = paper_figure(result)
+    dots, lines = traces(figure, "markers"), traces(figure, "lines")
+    assert list(dots) == ["1-to_sep", "1-to_punct", "1-to_cls", "1-to_other"]
+    for key in dots:
+        np.testing.assert_array_equal(dots[key].y, result[key[2:]].reshape(-1))
+        np.testing.assert_allclose(lines[key].y, result[key[2:]].mean(1))
+    assert figure.layout.yaxis.type == "log"
+
+
+def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> None:
+    figure = no_op_figure(result, base=0)
+    dots = traces(figure, "markers")
+    np.testing.assert_array_equal(dots["1-to_sep"].y, result["attention_to_sep"].reshape(-1))
+    np.testing.assert_array_equal(dots["2-to_sep"].y, result["to_sep"].reshape(-1))
+    assert (figure.layout.yaxis.type, figure.layout.yaxis2.type) == (None, "log")
+    assert list(dots["2-to_sep"].customdata[2]) == ["2-1", "1-0", dots["2-to_sep"].customdata[2][2]]
+
+
+def test_the_bars_of_a_layer_add_up_to_the_whole(result: SepGradients) -> None:
+    bars = shares_figure(result).data
+    assert len(bars) == 8
+    for row in (bars[:4], bars[4:]):
+        np.testing.assert_allclose(np.sum([bar.y for bar in row], axis=0), 1)
+    np.testing.assert_allclose(bars[0].y, result["attention_to_sep"].mean(1))
+
+
+def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -> None:
+    """A model without SEP: its quantities are absent."""
+    absent = [place for place, name in enumerate(QUANTITIES) if "sep" in name]
+    mean, segments = result.mean.copy(), result.segments.copy()
+    mean[absent], segments[absent] = np.nan, 0
+    without = _result(mean, segments)
+    assert list(traces(paper_figure(without), "markers")) == ["1-to_punct", "1-to_cls", "1-to_other"]
+    assert [bar.name for bar in shares_figure(without).data[:3]] == [". or ,", "[CLS]", "other tokens"]
+    assert [row["to"] for row in head_rows(without, Head(0, 0))] == [". or ,", "[CLS]", "other tokens"]
+    assert "to_sep" not in without.arrays()
+
+
+def test_the_chosen_head_has_a_row_for_each_class(result: SepGradients) -> None:
+    rows = head_rows(result, Head(2, 1))
+    assert [row["to"] for row in rows] == ["[SEP]", ". or ,", "[CLS]", "other tokens"]
+    assert rows[0]["gradient"].startswith(f"{result['to_sep'][2, 1]:.3g} ± ")
+    assert rows[0]["attention"].endswith(f"({result.rank('attention_to_sep')[2, 1]} of {LAYERS * HEADS})")

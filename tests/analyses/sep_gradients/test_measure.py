@@ -1,0 +1,335 @@
+"""Gradients of the masked-word loss, by class of target token."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.sep_gradients import measure as sep_gradients
+from bertviz_core.analyses.sep_gradients.measure import CLASSES, QUANTITIES, SepGradients
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine import stream
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import InputError, ModelError
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.encoding import Encoded, collate
+from bertviz_core.models.masked_lm import LayerGradient, backward
+from bertviz_core.models.masking import Masking
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Execution, Settings
+from tests import families
+from tests.oracles import gradients as reference
+
+TEXT = """the old cat sat near the door , and the dog slept .
+a river turns the wheels in the evening
+the wind
+
+their shutters
+people walk and talk , the lamps are lit ; the dog sat near the fields and the mills for the newest town
+home
+"""
+PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
+SETTINGS = Settings(max_length=24, seed=5)
+
+
+def predicting(family: str, folder: Path, auto: str = "AutoModelForMaskedLM") -> Path:
+    return families.save(families.FAMILIES[family], folder, auto=auto)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return predicting("bert", tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> loading.AttentionModel:
+    return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+
+
+@pytest.fixture(scope="module")
+def precise(folder: Path) -> loading.AttentionModel:
+    return loading.load(checkpoint.find(str(folder)), "cpu", "float64", masked_lm=True)
+
+
+def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Segments:
+    return Segments(from_bytes(TEXT.encode(), "text.txt"), model.tokens, settings)
+
+
+def computed(
+    model: loading.AttentionModel, examples: Any, batch_tokens: int = 512, passing: Any = None
+) -> SepGradients:
+    accumulator = sep_gradients.GradientAverages(
+        QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device
+    )
+    if passing is None:
+        sep_gradients.run(model, examples, [accumulator], Progress(), batch_tokens)
+    else:
+        stream.run(model, examples, [accumulator], Progress(), batch_tokens, passing)
+    return sep_gradients.finish(accumulator, examples, {})
+
+
+class Shuffled:
+    """The same segments in another order."""
+
+    def __init__(self, made: Segments) -> None:
+        self.source, self.tokens, self.settings, self.left_out = made.source, made.tokens, made.settings, made.left_out
+        self.examples = list(made)[::-1]
+
+    def __iter__(self) -> Any:
+        return iter(self.examples)
+
+
+def eager(folder: Path) -> Any:
+    import transformers
+
+    return transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
+
+
+@pytest.mark.parametrize("family", PREDICTING)
+def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path: Path) -> None:
+    model = loading.load(checkpoint.find(str(predicting(family, tmp_path))), "cpu", masked_lm=True)
+    assert model.observable == families.FAMILIES[family].observable
+    result = computed(model, segments(model))
+    plain = eager(tmp_path)
+    found: dict[str, list[np.ndarray]] = {}
+    losses, right, masked = [], 0, 0
+    for example in sep_gradients.masked_examples(segments(model), types=model.has_types):
+        types = example["token_type_ids"] if model.has_types else None
+        maps, slopes, loss, hits = reference.gradient(plain, example["input_ids"], types, example["labels"])
+        classes = reference.token_classes(model.tokens.tokenizer, example["original_ids"])
+        for name in CLASSES:
+            for quantity, values in reference.class_values(maps, slopes, classes, name).items():
+                found.setdefault(quantity, []).append(values)
+        losses, right = [*losses, loss], right + hits
+        masked += sum(label != -100 for label in example["labels"])
+    assert len(losses) == 4
+    assert sorted(found) == sorted(QUANTITIES)
+    for quantity, per_segment in found.items():
+        np.testing.assert_allclose(
+            result[quantity], np.mean(per_segment, axis=0), rtol=2e-4, atol=1e-8, err_msg=quantity
+        )
+        assert result.segments[QUANTITIES.index(quantity)] == len(per_segment)
+    assert result.loss == pytest.approx(np.mean(losses), rel=1e-5)
+    assert (result.right, result.masked) == (right, masked)
+    assert result.accuracy == right / masked
+
+
+def test_a_class_that_a_segment_lacks_is_left_out_of_its_average(model: loading.AttentionModel) -> None:
+    counts = dict(zip(QUANTITIES, computed(model, segments(model)).segments.tolist(), strict=True))
+    assert counts["to_sep"] == counts["to_cls"] == counts["to_other"] == 4
+    assert counts["to_punct"] == counts["to_punct_times_attention"] == 2
+
+
+def test_equals_finite_differences(precise: loading.AttentionModel) -> None:
+    """Move one weight after the softmax by a little: the loss of its own segment moves by the gradient, no other's."""
+    batch = collate(segments(precise), precise.tokens, "cpu")
+    masking = Masking.of(precise.tokens, 5)
+    seen: dict[int, LayerGradient] = {}
+    backward(precise, batch, lambda layer: seen.__setitem__(layer.layer, layer), masking=masking)
+    draw = np.random.default_rng(0)
+    step = 1e-5
+    for layer in range(precise.layers):
+        for _ in range(12):
+            row = int(draw.integers(len(batch.examples)))
+            n = len(batch.examples[row])
+            place = (row, int(draw.integers(precise.heads)), int(draw.integers(n)), int(draw.integers(n)))
+            up, down = (_losses(precise, batch, masking, layer, place, move) for move in (step, -step))
+            slopes = (up - down) / (2 * step)
+            slope = float(seen[layer].gradient[place])
+            assert slopes[row] == pytest.approx(slope, rel=1e-5, abs=1e-9)
+            assert np.delete(slopes, row) == pytest.approx(0, abs=1e-12)
+    assert max(float(one.gradient.abs().max()) for one in seen.values()) > 1e-3, "a gradient of nothing proves nothing"
+
+
+def _losses(model: Any, batch: Any, masking: Masking, layer: int, place: Any, move: float) -> np.ndarray:
+    """Each segment's loss with one weight moved, from whole logits."""
+    import torch
+
+    ids, width, moved = batch.ids.clone(), batch.ids.shape[1], []
+    labels = np.full((len(batch.examples), width), -100)
+    for row, example in enumerate(batch.examples):
+        masked = masking.apply(example)
+        ids[row, : len(example)] = torch.from_numpy(masked.ids)
+        labels[row, : len(example)] = masked.labels
+
+    def observer(weights: Any, _logits: Any) -> None:
+        if len(moved) == layer:
+            weights[place] += move
+        moved.append(layer)
+
+    with torch.no_grad():
+        inputs = batch.inputs(model) | {"input_ids": ids}
+        logs = model.masked_lm(**inputs, observer=observer).logits.log_softmax(-1).numpy()
+    return np.array(
+        [np.mean([-logs[b, i, labels[b, i]] for i in range(width) if labels[b, i] != -100]) for b in range(len(labels))]
+    )
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 40, 60, 512])
+def test_neither_batch_nor_order_matters(model: loading.AttentionModel, batch_tokens: int) -> None:
+    alone = computed(model, segments(model), batch_tokens=1)
+    for examples in (segments(model), Shuffled(segments(model))):
+        other = computed(model, examples, batch_tokens=batch_tokens)
+        np.testing.assert_allclose(other.mean, alone.mean, rtol=1e-5)
+        np.testing.assert_array_equal(other.segments, alone.segments)
+        np.testing.assert_array_equal(other.top[: len(CLASSES)], alone.top[: len(CLASSES)])
+        assert other.loss == pytest.approx(alone.loss, rel=1e-6)
+        assert (other.right, other.masked) == (alone.right, alone.masked)
+
+
+def test_the_classes_partition_the_total(model: loading.AttentionModel) -> None:
+    batch = collate(segments(model), model.tokens, "cpu")
+
+    def check(layer: LayerGradient) -> None:
+        values = sep_gradients.measure(batch, layer).nan_to_num()  # an absent class takes no part
+        shares, attention = values[..., 4:8].sum(-1), values[..., 8:].sum(-1)
+        for row, example in enumerate(batch.examples):
+            n = len(example)
+            product = (layer.weights * layer.gradient.abs())[row, :, :n, :n]
+            np.testing.assert_allclose(shares[row], product.sum(-1).mean(-1), rtol=1e-5)
+            np.testing.assert_allclose(attention[row], 1, rtol=1e-5)
+        layers.append(layer.layer)
+
+    layers: list[int] = []
+    backward(model, batch, check, masking=Masking.of(model.tokens, 5))
+    assert layers == [1, 0], "every layer once, the last first"
+
+
+def test_padding_has_gradients_that_do_not_count(model: loading.AttentionModel) -> None:
+    """What stands in padding's rows and columns changes no value."""
+    batch = collate(segments(model), model.tokens, "cpu")
+
+    def check(layer: LayerGradient) -> None:
+        pads = ~batch.mask
+        spoilt = LayerGradient(layer.layer, layer.weights, layer.gradient.clone(), layer.predictions)
+        spoilt.gradient.transpose(1, 2)[pads] = 1e3
+        spoilt.gradient.permute(0, 3, 1, 2)[pads] = 1e3
+        clean, dirty = (sep_gradients.measure(batch, one) for one in (layer, spoilt))
+        np.testing.assert_array_equal(clean, dirty)
+        lengths.append(int(pads.sum()))
+
+    lengths: list[int] = []
+    backward(model, batch, check, masking=Masking.of(model.tokens, 5))
+    assert min(lengths) > 0, "the batch has padding"
+
+
+def test_halves_the_batch_where_memory_runs_out(model: loading.AttentionModel) -> None:
+    tried: list[int] = []
+
+    def cramped(model: Any, batch: Any, observe: Any) -> None:
+        def late(layer: LayerGradient) -> None:
+            observe(layer)
+            if layer.layer == 0 and len(batch.examples) > 1:
+                raise RuntimeError("can't allocate memory")
+
+        tried.append(len(batch.examples))
+        backward(model, batch, late, masking=Masking.of(model.tokens, 5))
+
+    halved = computed(model, segments(model), passing=cramped)
+    np.testing.assert_allclose(halved.mean, computed(model, segments(model)).mean, rtol=1e-5)
+    assert tried == [4, 2, 1, 1, 2, 1, 1]
+
+
+def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
+    """When a layer's gradient comes by, the later layers' maps are gone; after the pass all are."""
+    import gc
+
+    from torch.multiprocessing.reductions import StorageWeakRef
+
+    batch = collate(segments(model), model.tokens, "cpu")
+    alive: list[StorageWeakRef] = []
+
+    def check(layer: LayerGradient) -> None:
+        assert all(ref.expired() for ref in alive)
+        maps = (layer.weights, layer.gradient)
+        alive.extend(StorageWeakRef(one.untyped_storage()) for one in maps)
+        assert not any(ref.expired() for ref in alive[-2:])
+
+    gc.disable()  # a cycle that waits for the collector would hold a map too long
+    try:
+        backward(model, batch, check, masking=Masking.of(model.tokens, 5))
+        assert [ref.expired() for ref in alive] == [True] * 4
+    finally:
+        gc.enable()
+
+
+def test_nothing_is_left_on_the_model(model: loading.AttentionModel) -> None:
+    computed(model, segments(model))
+    modules = list(model.masked_lm.modules())
+    assert not any(module._forward_hooks for module in modules)
+    assert all(not weight.requires_grad and weight.grad is None for weight in model.masked_lm.parameters())
+
+
+@pytest.mark.parametrize("auto", ["AutoModel", "AutoModelForSequenceClassification"])
+@pytest.mark.parametrize("family", ["bert", "distilbert", "deberta-v2"])
+def test_a_checkpoint_without_the_head_is_refused(auto: str, family: str, tmp_path: Path) -> None:
+    """Tied decoder weights count as present: the transform before them is what is missing."""
+    found = checkpoint.find(str(predicting(family, tmp_path, auto)))
+    with pytest.raises(ModelError, match="no masked-word head"):
+        loading.load(found, "cpu", masked_lm=True)
+    assert loading.load(found, "cpu").masked_lm is None
+
+
+def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
+    folder = predicting("bert", tmp_path)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
+    with pytest.raises(ModelError, match=r"no masked-word head \(models of the family 'gpt2'"):
+        loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+
+
+def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -> None:
+    made = list(sep_gradients.masked_examples(segments(model), types=model.has_types))
+    used: list[Encoded] = list(segments(model))
+    assert [example["original_ids"] for example in made] == [one.ids.tolist() for one in used]
+    assert [example["token_type_ids"] for example in made] == [one.types.tolist() for one in used]
+    for example, one in zip(made, used, strict=True):
+        masked = Masking.of(model.tokens, 5).apply(one)
+        assert (example["input_ids"], example["labels"]) == (masked.ids.tolist(), masked.labels.tolist())
+    assert json.loads(json.dumps(made)) == made
+    assert any(any(example["token_type_ids"]) for example in made)
+    untyped = sep_gradients.masked_examples(segments(model), types=False)
+    assert not any(any(example["token_type_ids"]) for example in untyped)
+
+
+def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path, tmp_path: Path) -> None:
+    records = [{"text": "the old cat sat ."}, {"tokens": ["[CLS]", "[SEP]"]}, {"text": "a dog ran"}]
+    result = _requested(folder, json.dumps(records), Store(tmp_path))
+    assert result.segments[QUANTITIES.index("to_sep")] == 2
+    assert result.provenance["left_out"] == [
+        {
+            "reason": "a segment of special tokens alone, with nothing to predict",
+            "count": 1,
+            "where": ["line 1, object 2"],
+        }
+    ]
+    with pytest.raises(InputError, match="could be masked"):
+        _requested(folder, json.dumps([records[1]]), Store(tmp_path))
+
+
+def test_a_request_stores_what_it_returns(folder: Path, model: loading.AttentionModel, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    result = _requested(folder, TEXT, store)
+    request = requests.Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(TEXT.encode(), "x"), SETTINGS)
+    stored = requests.find(store, request)
+    np.testing.assert_array_equal(stored.mean, result.mean)
+    assert (stored.loss, stored.accuracy) == (result.loss, result.accuracy)
+    arrays = json.loads(json.dumps(stored.arrays()))
+    assert np.shape(arrays["to_sep_times_attention"]) == (2, 2)
+    assert (arrays["loss"], arrays["masked_tokens"]) == (result.loss, result.masked)
+    # A model at hand without its head is loaded again, with it.
+    bare = loading.load(checkpoint.find(str(folder)), "cpu")
+    again = requests.compute(request, None, Execution("cpu"), model=bare)
+    np.testing.assert_array_equal(again.mean, result.mean)
+
+
+def _requested(folder: Path, text: str, store: Store) -> SepGradients:
+    name = "given.json" if text.startswith("[") else "given.txt"
+    request = requests.Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(text.encode(), name), SETTINGS)
+    return requests.compute(request, store, Execution("cpu"))

@@ -1,0 +1,275 @@
+"""Requests: what a key depends on, and that what is stored is what was computed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import asdict, fields
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.requests import Request, compute, compute_all, find, passes
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.source import from_path
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import Cancelled, InputError, SettingsError
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import MODES, Execution, Settings
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
+SETTINGS = Settings(max_length=32)
+
+
+@pytest.fixture
+def request_for(tiny, source):
+    def make(analysis="entropy", text=TEXT, name="x.txt", settings=SETTINGS, options=None) -> Request:
+        return Request(analysis, tiny.checkpoint, source(text, name), settings, options or {})
+
+    return make
+
+
+# -- keys ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_places_are_not_in_the_key(request_for, tiny_folder, tmp_path):
+    copied = checkpoint.find(str(shutil.copytree(tiny_folder, tmp_path / "elsewhere")))
+    (tmp_path / "other.txt").write_text(TEXT)
+    other = Request("entropy", copied, from_path(tmp_path / "other.txt"), SETTINGS)
+    assert other.key() == request_for().key()
+
+
+def test_everything_a_result_depends_on_is_in_the_key(request_for, demo):
+    base = request_for()
+    others = [
+        request_for("surface_patterns"),
+        request_for(text=TEXT + "."),
+        Request("entropy", demo.checkpoint, base.source, SETTINGS),
+        request_for(options={"threshold": 1}),
+        *(
+            request_for(settings=Settings(**{"max_length": 32, **changed}))
+            for changed in ({"max_length": 31}, {"limit": 2}, {"seed": 1}, {"mode": "paper"}, {"dtype": "bfloat16"})
+        ),
+    ]
+    keys = {request.key() for request in (base, *others)}
+    assert len(keys) == 1 + len(others)
+
+
+def test_the_order_of_options_is_not_in_the_key(request_for):
+    assert request_for(options={"a": 1, "b": 2}).key() == request_for(options={"b": 2, "a": 1}).key()
+
+
+def test_another_analysis_of_the_same_request_drops_the_options(request_for):
+    request = request_for(options={"a": 1})
+    assert request.for_analysis("entropy") == request
+    assert request.for_analysis("surface_patterns").options == {}
+
+
+# -- computing and storing -------------------------------------------------------------------------------------------
+
+
+def equal(one, other):
+    for name in ("mean", "error", "segments", "top", "top_values"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert (one.quantities, one.texts, one.provenance) == (other.quantities, other.texts, other.provenance)
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_what_is_stored_is_what_was_computed(store, tiny, request_for, mode):
+    request = request_for(settings=Settings(max_length=32, mode=mode))
+    assert find(store, request) is None
+    equal(compute(request, store, model=tiny), find(store, request))
+
+
+def test_one_pass_stores_every_analysis_it_feeds(store, tiny, request_for):
+    compute(request_for("surface_patterns"), store, model=tiny)
+    together = [analysis.name for analysis in ANALYSES["surface_patterns"].together()]
+    assert {"surface_patterns", "entropy"} <= set(together)
+    for name in together:
+        equal(find(store, request_for(name)), compute(request_for(name), None, model=tiny))
+
+
+def test_the_model_is_loaded_where_none_is_given(store, tiny, request_for):
+    equal(compute(request_for(), store, Execution("cpu")), compute(request_for(), None, model=tiny))
+
+
+def test_how_it_is_computed_changes_nothing(tiny, request_for):
+    one = compute(request_for(), None, Execution("cpu", batch_tokens=1), model=tiny)
+    other = compute(request_for(), None, Execution("cpu", batch_tokens=9999), model=tiny)
+    np.testing.assert_allclose(one.mean, other.mean, atol=1e-6)
+    np.testing.assert_array_equal(one.segments, other.segments)
+
+
+def test_a_limit_keeps_the_first_segments(tiny, request_for):
+    limited = compute(request_for(settings=Settings(max_length=32, limit=2)), None, model=tiny)
+    first = compute(request_for(text=TEXT.rpartition("\n\n")[0]), None, model=tiny)
+    assert limited.provenance["segments"] == 2
+    np.testing.assert_allclose(limited.mean, first.mean, atol=1e-6)
+
+
+def test_provenance_counts_and_is_json(tiny, request_for):
+    provenance = compute(request_for(text=TEXT + "\u200b\n"), None, model=tiny).provenance
+    assert json.loads(json.dumps(provenance)) == provenance
+    assert (provenance["documents"], provenance["segments"]) == (3, 3)
+    assert provenance["tokens"] == (1 + 7 + 1 + 6 + 1) + (1 + 3 + 1 + 3 + 1) + (1 + 3 + 1)
+    assert [(entry["count"], entry["where"]) for entry in provenance["left_out"]] == [(1, ["line 8"])]
+    assert provenance["model"]["fingerprint"] == tiny.checkpoint.fingerprint()
+    assert provenance["settings"] == {
+        "max_length": 32,
+        "limit": None,
+        "seed": 0,
+        "mode": "corrected",
+        "dtype": "float32",
+    }
+    assert {"torch", "transformers", "numpy", "python", "bertviz_core"} <= set(provenance["versions"])
+
+
+def test_the_texts_of_the_top_segments_are_kept(tiny, request_for):
+    result = compute(request_for(), None, model=tiny)
+    wanted = {str(number) for number in result.top[result.top >= 0].tolist()}
+    assert set(result.texts) == wanted == {"0", "1", "2"}
+    assert result.texts["2"] == {"where": "line 7", "tokens": ["[CLS]", "the", "cat", "slept", "[SEP]"]}
+
+
+@pytest.mark.parametrize(
+    "stage", ["Loading the model", "Reading the corpus", "Running the model", "Writing the results"]
+)
+def test_a_cancel_leaves_nothing_stored_and_what_was_there_stays(store, tiny, request_for, stage):
+    kept = compute(request_for(text="the cat\nthe dog\n"), store, model=tiny)
+    before = set(store.entries())
+
+    class Cancelling(Progress):
+        def start(self, name, *args, **kwargs):
+            if name == stage:
+                self.cancelled.set()
+            super().start(name, *args, **kwargs)
+
+    with pytest.raises(Cancelled):
+        compute(request_for(), store, progress=Cancelling(), model=tiny)
+    assert set(store.entries()) == before
+    equal(find(store, request_for(text="the cat\nthe dog\n")), kept)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda b: b"", lambda b: b[:50], lambda b: b[:-9], lambda b: b"{}", lambda b: b[::-1]]
+)
+def test_a_damaged_entry_counts_as_none_and_is_computed_anew(store, tiny, request_for, spoil):
+    request = request_for()
+    computed = compute(request, store, model=tiny)
+    store.put(request.key(), spoil(computed.to_bytes()))
+    assert find(store, request) is None
+    compute(request, store, model=tiny)
+    equal(find(store, request), computed)
+
+
+def test_without_a_store_nothing_is_found(request_for):
+    assert find(None, request_for()) is None
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_bad_input_stores_nothing(store, tiny, request_for):
+    for text, name in (("\n\n", "x.txt"), ('[{"text": "fine"}, {"text"', "x.json"), ("fine\n\0\n", "x.txt")):
+        with pytest.raises(InputError):
+            compute(request_for(text=text, name=name), store, model=tiny)
+    assert list(store.entries()) == []
+
+
+def test_a_corpus_of_which_nothing_is_left_says_why(tiny, request_for):
+    with pytest.raises(InputError, match="Nothing is left") as caught:
+        compute(request_for(text="\u200b\n\u200b\n"), None, model=tiny)
+    assert "no token: 2" in caught.value.hint
+
+
+def test_a_length_over_the_models_own_is_refused_before_anything_is_read(tiny, request_for):
+    with pytest.raises(SettingsError, match="64"):
+        compute(request_for(text="", settings=Settings(max_length=65)), None, model=tiny)
+
+
+def test_a_single_token_is_enough(tiny, request_for):
+    for form in ('[{"tokens": ["cat"]}]', '[{"words": [""]}]', '[{"text": "x"}]'):
+        result = compute(request_for("surface_patterns", form, "x.json"), None, model=tiny)
+        assert result.provenance["segments"] == 1
+        assert np.isfinite(result["current"]).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("analysis", [name for name, each in ANALYSES.items() if each.corpus == "text" and each.shared])
+def test_the_results_that_ship_are_those_of_the_demo_and_the_sample_as_they_are(tmp_path, analysis, mode):
+    for name in SAMPLES["text"]:
+        request = Request(analysis, checkpoint.find("demo"), sample(name), Settings(mode=mode))
+        found = find(Store(tmp_path), request)
+        assert found is not None, "a changed model, sample or format needs new results: build them"
+        assert found.provenance["corpus"]["digest"] == request.source.digest
+        assert found.provenance["settings"] == {**asdict(Settings()), "mode": mode}
+
+
+# -- everything at once ----------------------------------------------------------------------------------------------
+
+
+def counting_passes(monkeypatch) -> list[int]:
+    """How many accumulators each forward pass over a corpus fed, from now on."""
+    from bertviz_core.engine import stream
+
+    fed, run = [], stream.run
+
+    def counted(model, examples, accumulators, *rest):
+        fed.append(len(accumulators))
+        run(model, examples, accumulators, *rest)
+
+    monkeypatch.setattr(stream, "run", counted)
+    return fed
+
+
+def test_one_pass_serves_every_analysis_of_a_corpus_and_gives_the_same_numbers(
+    store, tmp_path, request_for, monkeypatch
+):
+    names = ["surface_patterns", "entropy", "clustering"]
+    fed = counting_passes(monkeypatch)
+    compute_all([request_for(name) for name in names], store)
+    assert fed == [3]
+    alone = Store(tmp_path / "alone", shipped=tmp_path / "none")
+    for name in names:
+        compute(request_for(name), alone)
+        one, other = (find(where, request_for(name)) for where in (store, alone))
+        assert one.provenance == other.provenance
+        for field in fields(one):
+            np.testing.assert_equal(getattr(one, field.name), getattr(other, field.name))
+
+
+def test_passes_part_corpora_settings_and_analyses_with_a_pass_of_their_own(request_for):
+    same = [request_for("entropy"), request_for("clustering")]
+    other = [request_for(text=TEXT + "."), request_for(settings=Settings(max_length=31)), request_for("sep_gradients")]
+    assert passes([same[0], *other, same[1]]) == [same, *([one] for one in other)]
+
+
+def test_what_is_stored_is_not_computed_again(store, tiny, request_for, monkeypatch):
+    compute(request_for("entropy"), store, model=tiny)
+    fed = counting_passes(monkeypatch)
+    compute_all([request_for("entropy"), request_for("surface_patterns")], store)
+    assert fed == []
+
+
+def test_a_pass_that_fails_leaves_the_others_and_is_told_at_the_end(store, request_for):
+    empty = request_for("clustering", text="")
+    with pytest.raises(InputError, match=r"empty|Nothing is left"):
+        compute_all([empty, request_for("entropy")], store)
+    assert find(store, request_for("entropy")) is not None
+    assert find(store, empty) is None
+
+
+def test_cancel_ends_everything(store, request_for):
+    progress = Progress()
+    progress.cancelled.set()
+    with pytest.raises(Cancelled):
+        compute_all([request_for("entropy")], store, progress=progress)
+    assert find(store, request_for("entropy")) is None
+
+
+def test_results_of_an_earlier_format_have_other_keys(request_for, monkeypatch):
+    key = request_for("entropy").key()
+    monkeypatch.setattr("bertviz_core.analyses.requests.FORMAT", 1)
+    assert request_for("entropy").key() != key

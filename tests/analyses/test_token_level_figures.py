@@ -1,0 +1,75 @@
+"""Figures 2 and 4 and the map of heads: the points are the numbers, clicks carry labels, the chosen is ringed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.entropy import figure as entropy
+from bertviz_core.analyses.entropy.measure import Entropy
+from bertviz_core.analyses.figures import paper_figure
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.surface_patterns import figure as surface_patterns
+from bertviz_core.analyses.surface_patterns.measure import SurfacePatterns
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
+from bertviz_core.models import checkpoint
+from bertviz_core.plotting.style import head_map
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """The sample results that ship."""
+    request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
+    store = Store(tmp_path)
+    return {name: find(store, request.for_analysis(name)) for name in ("surface_patterns", "entropy")}
+
+
+def test_figure_2_draws_every_head_of_every_quantity(stored):
+    result: SurfacePatterns = stored["surface_patterns"]
+    figure = surface_patterns.paper_figure(result)
+    dots = {trace.name: trace for trace in figure.data if trace.mode == "markers" and trace.name}
+    np.testing.assert_allclose(dots["[CLS]"].y, result["to_cls"].reshape(-1))
+    np.testing.assert_allclose(dots["the next token"].y, result["next"].reshape(-1))
+    assert list(dots["[CLS]"].customdata[8][:1]) == ["2-1"]
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    assert len(lines) == 8
+    np.testing.assert_allclose(lines[0].y, result.layer_means("to_cls"))
+
+
+def test_figure_4_has_the_uniform_line_and_units(stored):
+    result: Entropy = stored["entropy"]
+    figure = entropy.paper_figure(result)
+    assert {shape.y0 for shape in figure.layout.shapes} == {result.uniform}
+    assert figure.layout.yaxis.title.text == "entropy, nats"
+
+
+def test_a_quantity_that_no_segment_has_is_not_drawn(stored):
+    full: SurfacePatterns = stored["surface_patterns"]
+    keep = [i for i, name in enumerate(full.quantities) if "cls" not in name and "sep" not in name]
+    part = {name: getattr(full, name)[keep] for name in ("mean", "error", "segments", "top", "top_values")}
+    bare = SurfacePatterns(full.provenance, [full.quantities[i] for i in keep], texts=full.texts, **part)
+    names = {trace.name for trace in paper_figure(bare).data if trace.name}
+    assert names == {". or ,", "the token itself", "the previous token", "the next token"}
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(6, 8), (24, 16), (1, 1)])
+def test_the_map_has_layers_across_heads_down_and_the_chosen_ringed(layers, heads):
+    values = np.random.default_rng(0).random((layers, heads))
+    chosen = Head(layers - 1, heads - 1)
+    figure = head_map(values, "x", chosen=chosen, base=0)
+    marks = figure.data[0]
+    np.testing.assert_allclose(np.array(marks.marker.color).reshape(layers, heads), values)
+    assert (marks.x[-1], marks.y[-1]) == (layers, heads)
+    assert [i for i, width in enumerate(marks.marker.line.width) if width] == [layers * heads - 1]
+    assert marks.customdata[-1][0] == chosen.label()  # what a click means, counted from 1
+    assert marks.customdata[-1][1] == chosen.label(0)  # what the screen says
+    assert figure.layout.xaxis.ticktext[0] == "0"
+
+
+def test_ranks_in_the_hover_are_those_of_the_result(stored):
+    result: SurfacePatterns = stored["surface_patterns"]
+    marks = head_map(result["next"], "x").data[0]
+    ranks = np.array([int(row[2]) for row in marks.customdata]).reshape(result["next"].shape)
+    np.testing.assert_array_equal(ranks, result.rank("next"))

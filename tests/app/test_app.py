@@ -1,0 +1,263 @@
+"""Every page, driven as a reader would, without a browser: the numbers on the screen, the controls, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from pathlib import Path
+
+import pytest
+from streamlit import config
+from streamlit.testing.v1 import AppTest
+
+from tests import families, in_process
+from tests.shipped import clearest, values
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import streamlit as st
+
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+    monkeypatch.setattr("pages.shared.services.Worker", in_process.performer)
+    monkeypatch.chdir(ROOT)
+    st.cache_resource.clear()
+
+
+def open_app(page: str = "", **address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.run()
+    if page:
+        app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    kinds = (app.markdown, app.caption, app.error, app.title, app.subheader)
+    return unescaped("\n".join(element.value for kind in kinds for element in kind))
+
+
+def unescaped(markdown: str) -> str:
+    return markdown.replace("\\", "")
+
+
+def wait_for_job(app: AppTest) -> AppTest:
+    for _ in range(120):
+        app.run()
+        if not app.get("progress"):
+            return app
+        time.sleep(0.5)
+    raise AssertionError("the job did not end")
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("", "Overview"),
+        ("surface_patterns", "Surface patterns"),
+        ("sep_gradients", "[SEP] gradients"),
+        ("entropy", "Entropy"),
+    ],
+)
+def test_pages_open_on_stored_results(page: str, title: str) -> None:
+    app = open_app(page)
+    assert [element.value for element in app.title] == [title]
+    assert not app.error
+    assert len(app.metric) == 4
+    assert "Analyse" not in " ".join(button.label for button in app.button)
+
+
+def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
+    app = open_app("surface_patterns", head="2-3")
+    assert "Head 2-3" in words(app)
+    app.button(key="Next head").click().run()
+    assert app.selectbox(key="head").value == "2-4"
+    assert "Head 2-4" in words(app)
+    app.toggle(key="zero").set_value(True).run()
+    assert "Head 1-3" in words(app)  # the same head, counted from 0
+
+
+def test_a_link_names_a_head_that_the_address_then_holds() -> None:
+    app = open_app("surface_patterns", head="2-3", at="4-5")
+    assert "Head 4-5" in words(app)
+    assert app.selectbox(key="head").value == "4-5"
+    assert "at" not in app.query_params
+    assert "Head 2-3" in words(open_app("surface_patterns", head="2-3", at="99-1"))
+
+
+def test_mode_is_in_the_address_and_on_the_page() -> None:
+    app = open_app("entropy", mode="paper")
+    assert "mode: as in the paper" in words(app)
+    corrected = open_app("entropy")
+    assert "mode: corrected" in words(corrected)
+    assert app.metric[0].value != corrected.metric[0].value
+
+
+def test_settings_of_the_address_are_those_of_the_result() -> None:
+    app = open_app("surface_patterns", limit="3", max_length="32")
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert "3 segments" in words(app)
+    assert app.number_input(key="max_length").value == 32
+
+
+def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bertviz_core.models import checkpoint, hub
+
+    fetched: list[str] = []
+    monkeypatch.setattr(hub, "size_of", lambda *_: 440_000_000)
+    monkeypatch.setattr(checkpoint, "download", lambda name, revision, access: fetched.append(name))
+    app = open_app(model="someone/some-model")
+    assert [element.value for element in app.title] == ["One download first"]
+    assert "440 MB" in words(app)
+    assert fetched == []
+    next(b for b in app.button if b.label == "Download 440 MB").click().run()
+    for _ in range(100):
+        if fetched:
+            break
+        time.sleep(0.05)
+    assert fetched == ["someone/some-model"]
+
+
+def test_threshold_lists_heads_without_a_new_analysis() -> None:
+    app = open_app("surface_patterns")
+    assert clearest("previous") in next(
+        m.value for m in app.markdown if "1 of 48 heads puts more than 50% of its" in m.value
+    )
+    app.slider(key="over").set_value(0.9).run()
+    count = (values("previous") > 0.9).sum()
+    assert f"{count} of 48 heads puts more than 90% of its" in words(app)
+    app.slider(key="over").set_value(0.95).run()
+    assert not (values("previous") > 0.95).any()
+    assert "None of 48 heads puts more than 95%" in words(app)
+
+
+def test_pasted_text_is_analysed_kept_and_reopened_by_its_link() -> None:
+    app = open_app("surface_patterns")
+    app.text_area(key="paste").set_value("The cat sat on the mat.\nIt was warm, and the cat slept.\n").run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    assert "demo on pasted text" in words(app)
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert not app.error
+    assert len(app.metric) == 4
+    link = app.query_params["corpus"]
+    link = link if isinstance(link, str) else link[0]
+    assert link.startswith("upload-")
+    again = open_app("surface_patterns", corpus=link)
+    assert "demo on pasted text" in words(again)
+    assert len(again.metric) == 4
+
+
+def test_an_upload_can_be_deleted() -> None:
+    app = open_app("surface_patterns")
+    app.file_uploader(key="uploader").set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
+    assert app.selectbox(key="corpus").value.startswith("upload-")
+    next(b for b in app.button if b.label == "Delete it now").click().run()
+    assert app.selectbox(key="corpus").value == "encyclopedia"
+    assert not app.error
+
+
+def test_a_model_that_is_not_there_leaves_the_page_its_title() -> None:
+    app = open_app(model="/no/such/folder")
+    assert "There is no folder" in app.error[0].value.replace("\\", "")
+    assert [element.value for element in app.title] == ["Overview"]
+
+
+def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
+    before = config.get_option("server.maxUploadSize")
+    config.set_option("server.maxUploadSize", 1)
+    try:
+        app = open_app()
+        app.text_area(key="paste").set_value("word " * 250_000).run()
+        next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    finally:
+        config.set_option("server.maxUploadSize", before)
+    assert "over 1 MB" in app.error[0].value
+    assert app.selectbox(key="corpus").value == "encyclopedia"
+
+
+def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
+    app = open_app("surface_patterns", corpus="upload-" + "A" * 43)
+    assert "not on this server" in unescaped(app.error[0].value)
+    assert "upload the file again" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.txt", b"caf\xe9", "UTF-8"),
+        ("b.txt", b"", "is empty"),
+        ("c.json", b'[{"text": "a"}, {"text"', "broken or cut off"),
+        ("d.txt", b"a\x00b", "NUL byte"),
+        ("e.txt", b"\n \n", "only blank lines"),
+        ("f.json", b'{"text": "a"}', "not a list"),
+        ("g.json", b'[{"id": 1}]', "none of"),
+        ("h.json", b'[{"text": "a", "words": ["a"]}]', "two or more of"),
+        ("i.txt.gz", gzip.compress(b"a word\n" * 1000)[:-20], "damaged"),
+        ("j.txt.gz", gzip.compress((b"word " * 2000 + b"\n") * 60_000), "unpacks to more than 500 MB"),
+    ],
+)
+def test_bad_uploads_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
+    app = open_app("surface_patterns")
+    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    assert said in unescaped(app.error[0].value)
+    assert len(app.metric) == 4
+
+
+def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
+    app = open_app("surface_patterns", model="no/such/folder")
+    assert "no folder" in unescaped(app.error[0].value)
+    app.selectbox(key="model").set_value("demo").run()
+    assert not app.error
+    assert len(app.metric) == 4
+
+
+def test_gradients_say_what_this_run_shows() -> None:
+    app = open_app("sep_gradients", head="2-3")
+    assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked words right"]
+    assert "Attention to [SEP] is highest in layer" in words(app)
+    assert "Head 2-3" in words(app)
+    app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
+    assert "The map of heads: attention × gradient to [CLS]" in words(app).replace("*", "")
+
+
+@pytest.mark.parametrize(("auto", "said"), [("AutoModel", "no masked-word head"), ("AutoModelForMaskedLM", "")])
+def test_gradients_need_a_model_with_a_masked_word_head(auto: str, said: str, tmp_path: Path) -> None:
+    app = open_app("sep_gradients", model=str(families.save(families.FAMILIES["bert"], tmp_path / "model", auto=auto)))
+    app.text_area(key="paste").set_value("the cat sat .\nthe dog ran near the mill\n").run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    offers = [b for b in app.button if b.label.startswith("Analyse")]
+    assert len(offers) == (0 if said else 1)
+    if offers:
+        offers[0].click().run()
+        app = wait_for_job(app)
+    assert said in words(app)
+    assert len(app.metric) == (0 if said else 4)
+    assert len(app.error) == bool(said)
+
+
+def test_hostile_text_stays_text() -> None:
+    app = open_app("surface_patterns")
+    app.text_area(key="paste").set_value("<img src=x onerror=alert(1)> **bold** $x$\n<script>1</script>\n").run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    shown = "".join(element.value for element in app.markdown)
+    assert "\\<" in shown
+    assert "<img" not in shown
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 5000, "nan", "²"])
+@pytest.mark.parametrize("name", ["limit", "seed", "max_length"])
+def test_a_number_that_is_none_in_the_address_is_left_aside(name: str, number: str) -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params[name] = number
+    app.run()
+    assert not app.exception and not app.error
+    assert {box.key: box.value for box in app.sidebar.number_input} == {"limit": 0, "seed": 0, "max_length": 128}

@@ -1,0 +1,150 @@
+"""The attention viewer's page without a browser: what it says, its address, masks, other texts."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.views import marks
+from pages.shared.views.sentences import SENTENCES
+from tests.app.test_app import own_store, unescaped, words  # noqa: F401  (a fixture that every test here uses)
+from tests.shipped import clearest
+
+ROOT = Path(__file__).parents[2]
+
+
+def viewer(**address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90)
+    for name, value in address.items():
+        app.query_params[name] = value
+    app.switch_page("pages/attention_viewer.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def parameter(app: AppTest, name: str) -> str | None:
+    value = app.query_params.get(name)
+    return unquote(value[0] if isinstance(value, list) else value) if value else None
+
+
+def test_the_claim_is_of_the_chosen_head() -> None:
+    head = clearest("previous")
+    app = viewer(head=head)
+    assert not app.error
+    said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
+    assert said is not None
+    assert float(said[1]) < 50  # it looks at the previous token
+    line = re.search(r"heaviest line between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
+    tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
+    assert (line[2], line[1]) in set(pairwise(tokens))
+    assert 0.5 < float(line[3]) <= 1
+    app.button(key="Next head").click().run()
+    assert f"Head {head} puts" not in words(app)
+    assert re.search(r"Head \d-\d puts", words(app))
+
+
+def test_a_threshold_over_every_line_is_said_to_leave_none() -> None:
+    told = "No line has 0.50 or more: none is drawn."
+    assert told not in words(viewer(head=clearest("previous"), least="0.5"))
+    broad = viewer(head="4-1", least="0.5")
+    assert told in words(broad)
+    broad.slider(key="least").set_value(0.0).run()
+    assert "none is drawn" not in words(broad)
+
+
+def test_the_table_says_the_three_heaviest_of_each_token() -> None:
+    app = viewer(head=clearest("previous"), **{"as": "table"})
+    table = app.table[0].value
+    assert len(table) == 21
+    assert unescaped(table["from"].iloc[4]) == "keys"
+    assert unescaped(table["to, 1"].iloc[4]).startswith("her ")
+
+
+def test_a_masked_token_is_predicted_and_given_back() -> None:
+    app = viewer(input="own text", text="He sat on the chair.", mask="5")
+    assert "**Masking** moved" in words(app)
+    said = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
+    given, expected = said.split("the model expects ")
+    assert "(**“the”**, " in given
+    rank = int(re.search(r"rank ([\d,]+)", given)[1].replace(",", ""))
+    shares = [float(part.rstrip("%").split()[-1]) for part in expected.split(", ")]
+    assert len(shares) == 5
+    assert shares == sorted(shares, reverse=True)
+    bold = [place for place, part in enumerate(expected.split(", "), start=1) if part.startswith("**“the”** ")]
+    assert bold == ([rank] if rank <= 5 else [])
+    next(b for b in app.button if b.label == "Unmask all").click().run()
+    assert parameter(app, "mask") is None
+    assert "**Masking** moved" not in words(app)
+
+
+def test_another_text_begins_without_masks_and_pins() -> None:
+    app = viewer(mask="5", pin="from3")
+    app.selectbox(key="example").set_value("Passives").run()
+    assert parameter(app, "mask") is None
+    assert parameter(app, "pin") is None
+
+
+@pytest.mark.parametrize("mask", ["1", "999", "x,0,-3", ",,", "21"])
+def test_an_address_with_masks_that_cannot_be_shows_the_text_as_it_is(mask: str) -> None:
+    app = viewer(mask=mask)
+    assert not app.error
+    assert "**Masking** moved" not in words(app)
+
+
+def test_segments_of_the_corpus_and_their_end() -> None:
+    app = viewer(input="corpus", segment="3")
+    assert "encyclopedia, line 6-7" in words(app)
+    assert app.selectbox(key="sides").options == ["all", "A to A", "A to B", "B to A", "B to B"]
+    app.selectbox(key="sides").set_value("A to B").run()
+    assert "of segment A's attention to segment B" in words(app)
+    app.number_input(key="segment").set_value(100_000).run()
+    assert "no segment 100000" in unescaped(app.error[0].value)
+
+
+def test_the_settings_reach_the_segment() -> None:
+    app = viewer(input="corpus", segment="3", units="words", max_length="16", **{"as": "table"})
+    assert 8 < len(app.table[0].value) <= 16
+    app.number_input(key="max_length").set_value(64).run()
+    assert 16 < len(app.table[0].value) <= 64
+    app.selectbox(key="dtype").set_value("bfloat16").run()
+    assert not app.error
+
+
+def test_long_text_is_cut_and_empty_text_refused() -> None:
+    app = viewer(input="own text", text="cat " * 200)
+    assert "74 tokens over the limit of 128 were cut" in words(app)
+    app.text_area(key="text").set_value("  ").run()
+    assert "no token in this text" in unescaped(app.error[0].value)
+
+
+def test_a_view_with_nothing_in_it_says_so() -> None:
+    app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
+    assert "Nothing is left to show" in words(app)
+    app.selectbox(key="sides").set_value("all").run()
+    assert "Head 1-1 has its heaviest line from" in words(app)
+
+
+def test_hostile_words_reach_no_markup() -> None:
+    app = viewer(input="own text", text="<img/src=x> **b** $x$ :red[a]", given="true", units="words", **{"as": "table"})
+    shown = "".join(element.value for element in app.markdown)
+    assert "<img" not in shown.replace("\\<", "")
+    assert not any("<img" in cell.replace("\\<", "") for cell in app.table[0].value["from"])
+
+
+def test_marks_in_the_address() -> None:
+    assert marks.masked("3,7,3,0,-1,x,1.5") == [2, 6]
+    assert marks.to_mask([6, 2]) == "3,7"
+    assert marks.masked(marks.to_mask(range(20))) == list(range(20))
+    assert marks.pins("from3,to12,from0,up4,") == ["from3", "to12"]
+
+
+@pytest.mark.parametrize("segment", ["1e400", "9" * 5000])
+def test_a_segment_that_is_no_number_is_the_first(segment: str) -> None:
+    app = viewer(input="corpus", segment=segment)
+    assert not app.exception and not app.error
+    assert app.number_input(key="segment").value == 1

@@ -1,0 +1,103 @@
+"""The page and the command of the clustering: same numbers, thresholds and roots without a new analysis."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bertviz_core.cli import commands as cli
+from bertviz_core.errors import SettingsError
+from tests.app.test_app import open_app, own_store, words
+from tests.browser import chromium as browser
+
+__all__ = ["own_store"]
+
+
+def metrics(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def command(*arguments: str) -> dict:
+    """What the command writes, without a model being run: the sample's result ships with the project."""
+    out = next(Path(a) for a in arguments if a.endswith(".json"))
+    done = CliRunner().invoke(cli.app, ["clustering", "encyclopedia", "--quiet", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0
+    return json.loads(out.read_bytes())
+
+
+def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
+    app = open_app("clustering", head="4-3")
+    assert [element.value for element in app.title] == ["Clustering"]
+    before = metrics(app)
+    assert "Head 4-3, and the heads most like it" in words(app)
+    app.slider(key="over-entropy").set_value(7.0).run()
+    after = metrics(app)
+    assert not app.exception
+    assert not app.error
+    assert before.pop("Heads with a behaviour") != after.pop("Heads with a behaviour")
+    assert before == after
+
+
+def test_the_table_counts_the_nearest_heads_as_the_rest_of_the_page_does() -> None:
+    app = open_app("clustering", head="1-1", zero="true")
+    near, whole = (table.value for table in app.dataframe)
+    assert list(near["head"])[1:] == whole["nearest"][0].split()
+    assert near["head"][0] == "0-0"
+
+
+def test_square_roots_change_the_picture_alone() -> None:
+    app = open_app("clustering")
+    before = metrics(app)
+    app.toggle(key="root").set_value(True).run()
+    assert not app.exception
+    changed = {name for name, value in metrics(app).items() if value != before[name]}
+    assert changed == {"Stress of the picture"}
+
+
+def test_as_in_the_paper_divergences_are_sums() -> None:
+    app = open_app("clustering", mode="paper")
+    assert "nats, summed over tokens" in words(app)
+
+
+def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
+    whole = command("--out", str(tmp_path / "a.json"))
+    told = sum(row["behaviour"] != "other" for row in whole["table"])
+    assert metrics(open_app("clustering"))["Heads with a behaviour"] == f"{told} of 48"
+    assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == 48
+
+
+def test_the_command_takes_thresholds_and_roots(tmp_path: Path) -> None:
+    whole = command("--out", str(tmp_path / "a.json"))
+    other = command("--root", "--threshold", "entropy=7", "--threshold", "next=1", "--out", str(tmp_path / "b.json"))
+    assert other["arrays"]["divergence"] == whole["arrays"]["divergence"]
+    assert other["arrays"]["embedding"] != whole["arrays"]["embedding"]
+    assert {row["behaviour"] for row in other["table"]} == {"previous", "other", "linguistic"}
+    assert "linguistic" in {row["behaviour"] for row in whole["table"]}
+
+
+@pytest.mark.parametrize("given", ["entropi=3", "entropy", "entropy=high", "entropy=nan"])
+def test_what_is_no_threshold_is_refused(given: str) -> None:
+    with pytest.raises(SettingsError, match="not a threshold") as caught:
+        CliRunner().invoke(cli.app, ["clustering", "encyclopedia", "--threshold", given], catch_exceptions=False)
+    assert "entropy" in caught.value.hint
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_clicks_in_every_figure_choose_a_head(tmp_path: Path) -> None:
+    with browser.served(tmp_path / "served") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/clustering?head=3-5")
+        for chart, point in ((0, 0), (1, 2), (2, 20)):  # three different heads
+            before = page.url
+            figure = page.locator("[data-testid=stPlotlyChart]").nth(chart)
+            dot = figure.locator(".scatterlayer .points path").nth(point)
+            dot.scroll_into_view_if_needed()
+            box = dot.bounding_box()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.wait_for_function("before => location.href !== before", arg=before, timeout=10_000)
+            browser.settle(page)
+            assert "head=3-5" not in page.url
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+        assert page.problems == []

@@ -1,0 +1,198 @@
+"""The coreference page: numbers, choices, documents, uploads, another system's predictions; last, in a browser."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from bertviz_core import paper
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.corpora.samples import FOLDER, sample
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.plotting.style import percent
+from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401
+from tests.bracketed import conll
+from tests.browser import chromium as browser
+
+PAGE = "coreference_heads"
+
+
+def test_it_opens_on_the_sample_with_the_papers_numbers_beside():
+    app = open_app(PAGE)
+    assert not app.error and "demo on coreference" in words(app)
+    assert [metric.label for metric in app.metric][1:] == ["Nearest", "Head match", "Rule-based"]
+    assert app.metric[3].delta == f"paper: {paper.TABLE_2['rule-based'][0]}%"
+    assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)
+    table = app.dataframe[0].value
+    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 7
+    assert table.iloc[0]["all"].endswith("(27)")
+
+
+def test_the_papers_numbers_stand_beside_its_own_direction_alone():
+    """The claim, the cards and Table 2 are mention -> antecedent, whatever the switch says; the rest follows it."""
+    app = open_app(PAGE)
+    result = shipped()
+    best, other = result.best(), result.best(direction=1)
+    claim = f"Head {best.head.label()} finds an antecedent of {percent(result.head_row(best)['accuracy'], 1)}"
+    assert claim in words(app) and app.segmented_control(key="direction").value == "mention->antecedent"
+    before = [(metric.label, metric.value, metric.delta) for metric in app.metric]
+    table = app.dataframe[0].value
+    assert before[0][0] == f"Best head: {best.head.label()}"
+    row = table[table[""] == f"best head, {best.head.label()}"].iloc[0]
+    assert row["all"].endswith("(65)")
+    row = table[table[""] == f"antecedent → mention: best head, {other.head.label()}"].iloc[0]
+    assert not any("(" in cell for cell in row)
+    forwards = r"\text{head}(m),\text{head}(c)"
+    assert forwards in app.latex[0].value and "which the paper does not measure" not in words(app)
+    app.segmented_control(key="direction").set_value("antecedent->mention").run()
+    assert [(metric.label, metric.value, metric.delta) for metric in app.metric] == before
+    assert claim in words(app) and app.dataframe[0].value.equals(table)
+    assert r"\text{head}(c),\text{head}(m)" in app.latex[0].value and forwards not in app.latex[0].value
+    assert "which the paper does not measure" in words(app) and not app.error
+
+
+def test_the_direction_is_in_the_address():
+    again = open_app(PAGE, direction="antecedent->mention")
+    assert again.segmented_control(key="direction").value == "antecedent->mention"
+    assert "All heads, percent right, antecedent → mention" in words(again)
+    again.switch_page("pages/dependency_heads.py").run()  # a switch of the same name, with other directions
+    assert not again.exception and not again.error
+    again.switch_page(f"pages/{PAGE}.py").run()
+    assert not again.exception and not again.error
+
+
+def test_the_best_head_of_the_other_direction_is_one_click_away():
+    app = open_app(PAGE, head="1-1", direction="antecedent->mention")
+    label = shipped().best(direction=1).head.label()
+    app.button(key="look-1").click().run()
+    assert app.selectbox(key="head").value == label
+    assert app.segmented_control(key="direction").value == "antecedent->mention"
+
+
+def shipped():
+    with tempfile.TemporaryDirectory() as folder:
+        return find(Store(Path(folder)), Request(PAGE, find_model("demo"), sample("coreference")))
+
+
+def test_the_best_head_is_one_click_away():
+    app = open_app(PAGE, head="1-1")
+    button = next(button for button in app.button if button.label.startswith("Look at head"))
+    label = button.label.removeprefix("Look at head ")
+    button.click().run()
+    assert app.selectbox(key="head").value == label and f"What head {label} guesses" in words(app)
+    assert not any(button.label.startswith("Look at head") for button in app.button)
+
+
+def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
+    app = open_app(PAGE)
+    before = float(app.metric[0].value.rstrip("%"))
+    app.segmented_control(key="candidates").set_value("words").run()
+    assert float(app.metric[0].value.rstrip("%")) < before and not app.error
+    assert "Analyse" not in " ".join(button.label for button in app.button)
+
+
+def test_right_and_wrong_guesses_are_told_apart():
+    app = open_app(PAGE, head="6-4")
+    listed = {}
+    for wanted in ("all", "right", "wrong"):
+        app.segmented_control(key="guesses").set_value(wanted).run()
+        frame = next(frame.value for frame in app.dataframe if "guess" in frame.value.columns)
+        listed[wanted] = list(frame[""])
+    assert set(listed["right"]) == {"✓ right"} and set(listed["wrong"]) == {"✗ wrong"}
+    assert len(listed["right"]) + len(listed["wrong"]) == len(listed["all"])
+    said = next(caption.value for caption in app.caption if "guesses right" in caption.value)
+    assert said.startswith(f"{len(listed['right'])} of {len(listed['all'])} ")
+
+
+def test_the_corpus_of_each_kind_of_page_is_remembered():
+    app = open_app(PAGE)
+    assert app.selectbox(key="corpus").value == "coreference"
+    app.switch_page("pages/entropy.py").run()
+    assert app.selectbox(key="corpus").value == "encyclopedia" and not app.exception
+    app.switch_page(f"pages/{PAGE}.py").run()
+    assert app.selectbox(key="corpus").value == "coreference" and not app.error
+
+
+def test_an_upload_is_analysed_and_one_that_is_broken_names_its_line():
+    app = open_app(PAGE)
+    text = conll("[1 Ann ] sang . / [1 She ] smiled .", "[1 The cat ] saw [2 the dog ] . / [1 It ] slept .")
+    app.file_uploader(key="uploader").set_value(("mine.conll", text.encode(), "text/plain")).run()
+    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert not app.error and "demo on mine.conll" in words(app) and "n = 2" in words(app)
+    broken = text.replace("(1|1)", "(1", 1)
+    app.file_uploader(key="uploader").set_value(("broken.conll", broken.encode(), "text/plain")).run()
+    assert "never closes" in unescaped(app.error[0].value) and "line 2" in unescaped(app.error[0].value)
+
+
+def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
+    app = open_app(PAGE)
+    text = conll("[1 The cook ] slept because [1 he ] was tired .", "[1 A nurse ] ran because [1 she ] was late .")
+    app.file_uploader(key="uploader").set_value(("one.conll", text.encode(), "text/plain")).run()
+    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert app.metric[0].value == "100%" and "only one word to choose from" in app.info[0].value
+    app.segmented_control(key="candidates").set_value("words").run()
+    assert not app.info and not app.error
+
+
+def test_predictions_are_scored_beside_the_heads():
+    app = open_app(PAGE)
+    gold = (FOLDER / "coreference.conllu").read_bytes()
+    app.file_uploader(key="predictions").set_value(("system.conllu", gold, "text/plain")).run()
+    table = app.dataframe[0].value
+    row = table[table[""] == "predictions: system.conllu"].iloc[0]
+    assert row["all"] == "100" and not app.error
+    app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
+    assert "do not fit document 1" in unescaped(app.error[0].value)
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tmp_path) -> None:
+    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8")
+        page.set_viewport_size({"width": 1280, "height": 2600})
+        browser.settle(page)
+        heading = page.locator("h3", has_text="guesses")
+        assert heading.inner_text() == "What head 6-8 guesses"
+        charts = page.locator("[data-testid=stPlotlyChart]")
+        maps = [n for n in range(charts.count()) if charts.nth(n).locator(".scatterlayer .points path").count() == 48]
+        box = charts.nth(maps[0]).locator(".scatterlayer .points path").nth(10).bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+        browser.settle(page)
+        assert heading.inner_text() == "What head 2-3 guesses"
+        page.get_by_role("radio", name="antecedent->mention").or_(
+            page.get_by_role("button", name="antecedent->mention")
+        ).first.click()
+        page.wait_for_function("location.search.includes('direction=antecedent-%3Emention')", timeout=10_000)
+        browser.settle(page)
+        said = page.get_by_text("guesses right").first.inner_text()
+        again = browser.open_page(chromium, page.url)
+        assert again.locator("h3", has_text="guesses").inner_text() == "What head 2-3 guesses"
+        assert again.get_by_text("which the paper does not measure").count() == 1
+        assert again.get_by_text("guesses right").first.inner_text() == said
+        assert page.problems == again.problems == []
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_guess_opens_its_window_in_the_viewer_and_the_way_back_is_there(tmp_path) -> None:
+    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8&document=3")
+        said = page.locator(".st-key-guess input").input_value()
+        page.get_by_role("button", name="Open in the attention viewer").click()
+        page.wait_for_selector("li[role=option]", timeout=60_000)
+        browser.settle(page)
+        pinned = page.locator("li[aria-selected=true]").all_inner_texts()
+        assert len(pinned) == 1 and pinned[0] in said
+        assert "head=6-8" in page.url and "document=3" in page.url
+        assert page.get_by_label("Segment A").input_value().startswith("The city council")
+        page.get_by_text("Back to its document").click()
+        page.wait_for_function("document.querySelector('h1')?.innerText === 'Coreference heads'", timeout=10_000)
+        browser.settle(page)
+        assert page.locator(".st-key-guess input").input_value() == said
+        assert "head=6-8" in page.url and "document=3" in page.url
+        assert page.problems == []

@@ -1,0 +1,136 @@
+"""The page of the dependency heads: an uploaded treebank, choices that compute nothing, and clicks in a browser."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
+from tests.browser import chromium as browser
+
+__all__ = ["own_store"]
+BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root\n\n<b>x</b> 2-dep\n$y$ 0-root\n"
+
+
+def metrics(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
+    app = open_app("dependency_heads", relation="det", head="1-2")
+    assert [element.value for element in app.title] == ["Dependency heads"]
+    assert not app.error
+    table = app.dataframe[0].value.set_index("relation")
+    assert table.loc["det", "paper"] == 94.3
+    assert metrics(app)["Best head"] == f"{table.loc['det', 'accuracy']:.0f}%"
+    assert "Read as CoNLL-U; trees seen with function words" in words(app)
+    assert "Head 1-2 in sentences with det" in words(app)
+    assert f"offset {table.loc['det', 'offset']:+d} (" in words(app)
+    assert "UAS with punctuation" in words(app) and "the last word to itself" in words(app)
+
+
+def test_choices_compute_nothing_anew() -> None:
+    app = open_app("dependency_heads")
+    app.segmented_control(key="view").set_value("as-is").run()
+    assert "trees as the file has them" in words(app)
+    assert "nmod:poss" in set(app.dataframe[0].value["relation"])
+    app.checkbox(key="merge").set_value(True).run()
+    assert not any(":" in relation for relation in app.dataframe[0].value["relation"])
+    app.number_input(key="least").set_value(100).run()
+    assert app.dataframe[0].value["n"].min() >= 100
+    assert not app.exception and not app.error
+    assert "Analyse" not in " ".join(button.label for button in app.button)
+
+
+def test_the_best_head_of_a_relation_is_taken_with_its_direction() -> None:
+    app = open_app("dependency_heads", relation="pobj")
+    row = app.dataframe[0].value.set_index("relation").loc["pobj"]
+    next(button for button in app.button if button.label == f"Choose {row['head']}").click().run()
+    assert app.selectbox(key="head").value == row["head"]
+    assert metrics(app)[f"Chosen head {row['head']}"] == metrics(app)["Best head"]
+
+
+def test_filters_of_sentences() -> None:
+    app = open_app("dependency_heads", relation="det", head="1-2")
+
+    def found() -> int:
+        said = next(caption.value for caption in app.caption if "of the first" in caption.value)
+        return int(said.split(" of ")[0])
+
+    everything = found()
+    app.segmented_control(key="which").set_value("right").run()
+    right = found()
+    app.segmented_control(key="which").set_value("wrong").run()
+    assert 0 < right < everything and right + found() >= everything
+    app.slider(key="weight").set_value(1.0).run()
+    assert found() == 0 and not app.exception
+
+
+def test_mode_as_in_the_paper_shows_no_heldout_figure() -> None:
+    app = open_app("dependency_heads", mode="paper")
+    assert not app.exception and "Best head, held out" not in metrics(app)
+
+
+def test_an_uploaded_treebank_is_analysed_and_a_text_page_keeps_its_own_corpus() -> None:
+    app = open_app("dependency_heads")
+    app.file_uploader(key="uploader").set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
+    assert "demo on mine.conllu" in words(app)
+    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    app.number_input(key="least").set_value(1).run()
+    assert not app.error and not app.exception
+    table = app.dataframe[0].value.set_index("relation")
+    assert table["n"].to_dict() == {"all": 8, "UAS": 8, "root": 3, "det": 2, "nsubj": 2, "dep": 1}
+    assert "Read as word head-label" in words(app)
+    app.switch_page("pages/entropy.py").run()
+    assert app.selectbox(key="corpus").value == "encyclopedia"
+    app.switch_page("pages/dependency_heads.py").run()
+    assert app.selectbox(key="corpus").value.startswith("upload-")
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.conllu", b"<html></html>", "HTML"),
+        ("b.conllu", b"1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n", "HEAD is _"),
+        ("c.txt", b"Plain text.\n", "not a treebank"),
+        ("d.xz", b"\xfd7zXZ\x00\x00", "breaks off"),
+    ],
+)
+def test_bad_treebanks_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
+    app = open_app("dependency_heads")
+    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    assert said in unescaped(app.error[0].value)
+    assert app.metric
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address_follows(tmp_path) -> None:
+    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/dependency_heads?head=6-8")
+        page.set_viewport_size({"width": 1280, "height": 2600})
+        browser.settle(page)
+        grid = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+        page.mouse.click(grid["x"] + 15, grid["y"] + 37 + 35 * 3 + 17)  # the box before the fourth row
+        page.wait_for_function("location.search.includes('relation=')", timeout=10_000)
+        browser.settle(page)
+        assert "head=6-8" not in page.url
+        squares = page.locator("[data-testid=stPlotlyChart]").first.locator(".scatterlayer .points path")
+        squares.nth(10).scroll_into_view_if_needed()
+        box = squares.nth(10).bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+        browser.settle(page)
+        assert page.get_by_text("Head 2-3 in sentences with").is_visible()
+        page.wait_for_selector("figure svg text", timeout=10_000)
+        with page.expect_download() as saved:
+            page.locator("figure a").first.click()
+        assert ElementTree.parse(saved.value.path()).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+        again = browser.open_page(chromium, page.url)
+        assert again.locator("h3", has_text="Head 2-3 in sentences with").inner_text() == (
+            page.locator("h3", has_text="Head 2-3 in sentences with").inner_text()
+        )
+        assert again.evaluate("document.documentElement.scrollWidth") <= 1280
+        assert page.problems == again.problems == []

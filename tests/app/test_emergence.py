@@ -1,0 +1,176 @@
+"""The page of emergence: the shipped training, the slider, other trainings, a local folder as a job; in Chromium."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from bertviz_core.emergence.requests import SHIPPED, shipped
+from bertviz_core.exports import to_json
+from pages.shared import services
+from tests import trainings
+from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
+from tests.browser import chromium as browser
+
+__all__ = ["own_store"]
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
+
+
+def metrics(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def open_own(folder: Path, **address: str):
+    """The page on a local training and a pasted text."""
+    app = open_app("emergence", training=str(folder), max_length="64", limit="60", **address)
+    app.text_area(key="paste").set_value(TEXT).run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    return app
+
+
+def test_it_opens_at_the_end_of_the_shipped_training() -> None:
+    app, result = open_app("emergence"), shipped()
+    assert [title.value for title in app.title] == ["Emergence"]
+    assert not app.error and len(app.metric) == 4
+    assert metrics(app)["Training step"] == f"{result.steps[-1]:,}"
+    assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
+    assert f"From step {result.steps[0]:,} to step {result.steps[-1]:,}" in words(app)
+    assert list(app.dataframe[0].value["step"]) == result.steps.tolist()
+
+
+def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
+    result = shipped()
+    step = int(result.steps[2])
+    app = open_app("emergence", at_step=str(step))
+    assert app.select_slider(key="at_step").value == step
+    labels = result.behaviours()
+    for place in (2, 0, len(result.steps) - 1):
+        app.select_slider(key="at_step").set_value(int(result.steps[place])).run()
+        found = metrics(app)
+        assert found["Training step"] == f"{result.steps[place]:,}"
+        assert found["Masked-word loss"] == f"{result.loss[place]:.2f} nats"
+        learned = (~np.isin(labels[place], ["broad", "other"])).sum()
+        assert found["Behaviour of their own"] == f"{learned} of {labels[place].size}"
+        assert f"at step {result.steps[place]:,}" in words(app)
+
+
+def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
+    app = open_app("emergence", map_of="entropy, nats")
+    assert app.selectbox(key="map_of").value == "entropy, nats"
+    app.selectbox(key="map_of").set_value("attention to the previous token").run()
+    app.multiselect(key="emergence-relations").set_value(["det"]).run()
+    app.multiselect(key="emergence-relations").set_value([]).run()
+    assert not app.exception and not app.error
+
+
+def test_a_step_that_this_training_has_not_is_its_last() -> None:
+    app = open_app("emergence", at_step="123456789")
+    assert not app.error
+    assert metrics(app)["Training step"] == f"{shipped().steps[-1]:,}"
+
+
+def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -> None:
+    folder = trainings.save(tmp_path / "mine" / "steps")
+    app = open_own(folder)
+    assert "3 checkpoints, steps 0 to 200" in words(app)
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert not app.error and len(app.metric) == 4
+    assert "mine/steps on pasted text and treebank" in words(app)
+    assert app.select_slider(key="at_step").options == ["0", "10", "200"]
+    assert "none of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
+    app.selectbox(key="head").set_value("4-5").run()
+    assert "none of this training's 2 × 2" in words(app)
+
+
+def test_stored_trainings_can_be_chosen_but_not_those_on_other_readers_uploads(tmp_path: Path) -> None:
+    folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
+    app = open_own(folder)
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    wait_for_job(app)
+    st.cache_resource.clear()
+    mine = next(option for option in app.run().selectbox(key="training").options if option.startswith("mine/steps ("))
+    app.selectbox(key="training").set_value(mine).run()
+    assert app.select_slider(key="at_step").options == ["3", "30"]
+    stranger = open_app("emergence")
+    assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
+    for upload in services.uploads():
+        services.uploads().delete(upload.token, upload.owner)
+    stranger = open_app("emergence")
+    assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
+
+
+def test_a_damaged_training_is_said_and_the_choice_stays() -> None:
+    store, data = services.store(), SHIPPED.read_bytes()
+    store.put("0" * 64, data[:-1000])
+    st.cache_resource.clear()
+    app = open_app("emergence")
+    kept = next(option for option in app.selectbox(key="training").options if option.endswith("(00000000)"))
+    app.selectbox(key="training").set_value(kept).run()
+    assert "is damaged" in unescaped(app.error[0].value) and not app.exception
+    app.selectbox(key="training").set_value("demo").run()
+    assert not app.error and len(app.metric) == 4
+
+
+@pytest.mark.parametrize(("name", "said"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])
+def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "empty").mkdir()
+    app = open_app("emergence", training=str(tmp_path / name))
+    assert said in unescaped(app.error[0].value)
+    assert [title.value for title in app.title] == ["Emergence"]
+    app.selectbox(key="training").set_value("demo").run()
+    assert not app.error and len(app.metric) == 4
+
+
+def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path: Path) -> None:
+    app = open_own(trainings.save(tmp_path / "mine", steps=(3, 30), auto="AutoModel"))
+    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert "Masked-word loss" not in metrics(app) and len(app.metric) == 3
+    assert "a masked-word loss that cannot be had" in words(app)
+
+
+def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
+    """The table on the page is the table of the file."""
+    table = json.loads(to_json(shipped()))["table"]
+    shown = open_app("emergence").dataframe[0].value
+    for name in ("loss", "UAS", "UAS_heldout", "previous_heads"):
+        assert [row[name] for row in table] == pytest.approx(shown[name].tolist(), abs=1e-14)
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: Path) -> None:
+    result = shipped()
+    with browser.served(tmp_path / "served") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/emergence?head=2-3")
+        chart = page.locator("[data-testid=stPlotlyChart]").first
+        marks = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path")
+        before = marks.first.get_attribute("d")
+        page.get_by_role("slider").first.focus()
+        page.keyboard.press("Home")
+        first = f"{result.steps[0]:,}"
+        page.get_by_text(f"at step {first}").wait_for()
+        page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
+        browser.settle(page)
+        assert marks.first.get_attribute("d") != before
+        counted = dict(zip(*np.unique(result.behaviours()[0], return_counts=True), strict=True))
+        drawn = [
+            chart.locator(".scatterlayer .trace").nth(i).locator(".points path").count() for i in range(len(counted))
+        ]
+        assert sorted(drawn) == sorted(counted.values())
+        marker = chart.locator(".scatterlayer .points path").nth(3)
+        marker.scroll_into_view_if_needed()
+        box = marker.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
+        browser.settle(page)
+        assert f"at_step={result.steps[0]}" in page.url and "head=" in page.url
+        head = page.url.partition("head=")[2].partition("&")[0]
+        assert page.get_by_text(f"Head {head} over the training").is_visible()
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+        assert page.problems == []

@@ -1,0 +1,177 @@
+"""Jobs as readers see them: their own alone, their place in the queue, a quiet cancel, a worker that dies; and in a
+real browser."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.engine import jobs as jobs_module
+from bertviz_core.engine.store import Store
+from bertviz_core.engine.workers import _died
+from bertviz_core.errors import StoreError
+from pages.shared import services
+from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
+from tests.browser import chromium as browser
+
+__all__ = ["own_store"]
+
+BANK = "\n\n".join(
+    f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\nthe 5-det\n{other} 3-dobj\n{when} 3-advmod\n. 3-punct"
+    for noun in ("cat", "dog", "man", "boy", "girl", "king", "cook", "nurse")
+    for verb in ("saw", "ate", "held", "took", "made", "sold")
+    for other in ("fish", "bread", "book", "key", "lamp", "car", "hat")
+    for when in ("now", "then", "here", "soon", "there")
+)
+
+
+class Gate:
+    """In place of a worker: works until it is opened, cancelled, or ends as a process that was killed."""
+
+    def __init__(self) -> None:
+        self.opened, self.killed, self.tasks = threading.Event(), threading.Event(), []
+
+    def __call__(self, task, progress) -> None:
+        self.tasks.append(task)
+        progress.start("Running the model", 10)
+        while not self.opened.wait(0.01):
+            progress.advance(0)
+            if self.killed.is_set():
+                raise _died(-9)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    monkeypatch.setattr(services, "Worker", lambda *_modules: gate)
+    yield gate
+    gate.opened.set()
+
+
+def reader(limit: int):
+    """A session of its own, on a page whose result is not stored."""
+    return open_app("surface_patterns", limit=str(limit))
+
+
+def click(app, label: str):
+    buttons = [button for button in app.main.button if button.label.startswith(label)]
+    assert len(buttons) == 1, [button.label for button in app.main.button]
+    return buttons[0].click().run()
+
+
+def progress(app) -> list[str]:
+    """What the bars say: the sidebar's, then the page's."""
+    return [unescaped(bar.proto.text) for bar in app.get("progress")]
+
+
+def until(true) -> None:
+    for _ in range(1000):
+        if true():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> None:
+    first, second, other = reader(3), reader(4), reader(3)
+    click(first, "Analyse")
+    until(lambda: gate.tasks)
+    assert any("Running the model: 0 of 10" in text for text in progress(first.run()))
+    click(second, "Analyse")
+    assert "In the queue, 1 job ahead" in progress(second.run())
+    assert progress(other.run()) == []  # the same page and settings, but nothing was asked for here
+    click(other, "Analyse")
+    until(lambda: any("Running the model" in text for text in progress(other.run())))
+    assert len(gate.tasks) == 1  # joined
+    gate.opened.set()
+    for app in (first, second, other):
+        wait_for_job(app)
+        assert not app.error and not app.exception
+
+
+def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
+    first, second = reader(3), reader(3)
+    for app in (first, second):
+        click(app, "Analyse")
+    until(lambda: gate.tasks)
+    click(first, "Cancel")
+    first.run()
+    assert not first.error and "Cancelled. Nothing was stored" in words(first)
+    assert progress(first) == [] and any(b.label.startswith("Analyse") for b in first.main.button)
+    assert [toast.value for toast in second.run().toast] == []
+    assert any("Running the model" in text for text in progress(second))
+    click(second, "Cancel")
+    until(lambda: not services.jobs()._unfinished)
+    assert "Cancelled" in words(second.run())
+    click(first, "Analyse")
+    until(lambda: len(gate.tasks) == 2)
+    assert "Cancelled" not in words(first.run())
+
+
+def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> None:
+    app = reader(3)
+    click(app, "Analyse")
+    gate.killed.set()
+    app = wait_for_job(app)
+    assert "has died (signal 9)" in unescaped(app.error[0].value) and not app.exception
+    gate.killed.clear()
+    click(app, "Analyse")
+    until(lambda: len(gate.tasks) == 2)
+    assert not app.run().error
+
+
+def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_module, "UNFINISHED_EACH", 1)
+    app = reader(3)
+    click(app, "Analyse")
+    app.number_input(key="limit").set_value(4).run()
+    click(app, "Analyse")
+    assert "no more may wait" in app.error[0].value and "cancel one" in app.error[0].value
+    assert not app.exception and len(progress(app)) == 1
+    second = reader(4)
+    click(second, "Analyse")
+    assert not second.error
+
+
+def test_a_store_that_cannot_be_written_is_said_before_any_work(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = StoreError("The store cannot be written.", hint="Name another folder with BERTVIZ_STORE.")
+    monkeypatch.setattr(Store, "problem", problem)
+    app = reader(3)
+    click(app, "Analyse")
+    assert "cannot be written" in app.error[0].value and not app.exception
+    assert progress(app) == [] and not gate.tasks
+
+
+def kept(store: Path) -> set[str]:
+    return {str(path) for path in store.rglob("*") if path.is_file()}
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bank.txt").write_text(BANK)
+    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/probes")
+        sidebar, main = (page.locator(f"[data-testid={name}]") for name in ("stSidebar", "stMain"))
+        page.get_by_text("Your own treebank").click()
+        page.set_input_files(".st-key-uploader input[type=file]", tmp_path / "bank.txt")
+        main.get_by_text("demo on bank.txt").wait_for(timeout=30_000)
+        browser.settle_but_skeletons(page)
+        before = kept(tmp_path / "store")
+        page.keyboard.press("Escape")
+        main.get_by_role("button", name="Analyse").click()
+        main.get_by_role("button", name="Cancel").wait_for()
+        sidebar.get_by_text("Surface patterns", exact=True).click()
+        page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=30_000)
+        sidebar.get_by_text("Probes: ").wait_for(timeout=30_000)
+        sidebar.get_by_role("button", name="Cancel").click()
+        page.get_by_text("Probes: cancelled.").wait_for(timeout=30_000)
+        assert sidebar.get_by_role("button", name="Cancel").count() == 0
+        sidebar.get_by_text("Probes", exact=True).click()
+        main.get_by_text("Nothing was stored").wait_for(timeout=30_000)
+        assert main.get_by_role("button", name="Analyse").count() == 1
+        assert kept(tmp_path / "store") == before
+        assert page.problems == []

@@ -1,0 +1,107 @@
+"""The overview and the head panel, driven as a reader would; both read what is stored and never load a model."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.app.test_app import ROOT, open_app, own_store, wait_for_job, words  # noqa: F401  (a fixture)
+from tests.shipped import clearest
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
+
+
+def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
+    head = clearest("previous")
+    app = open_app(head=head)
+    assert [title.value for title in app.title] == ["Overview"]
+    assert "Of 48 heads:" in words(app)
+    assert len(app.metric) == 4
+    assert re.search(rf"Head {head}: \w+", words(app).replace("*", ""))
+    rows = app.dataframe[0].value.set_index("quantity")
+    assert rows.loc["attention to the previous token", "rank"] == "1 of 48"
+    assert "Every analysis is stored" in words(app)
+
+
+def test_the_threshold_of_broad_heads_is_a_slider() -> None:
+    app = open_app()
+    before = int(app.metric[0].value.split()[0])
+    app.slider(key="broad").set_value(7.0).run()
+    assert int(app.metric[0].value.split()[0]) < before
+    assert "broad" not in next(m.value for m in app.markdown if m.value.startswith("**Of 48"))
+
+
+def test_everything_that_is_missing_is_one_job() -> None:
+    app = open_app()
+    app.text_area(key="paste").set_value(TEXT).run()
+    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    assert "4 analyses are missing. One job makes them in 2 passes" in words(app)
+    next(b for b in app.button if b.label.startswith("Run everything")).click().run()
+    app = wait_for_job(app)
+    assert not app.error
+    assert "Every analysis is stored" in words(app)
+    stored = app.dataframe[-1].value
+    mine = stored[stored["corpus"] == "pasted text"]
+    assert set(mine["analysis"]) == {"Surface patterns", "Entropy", "[SEP] gradients", "Clustering"}
+    assert set(mine["stored"]) == {"✓"}
+
+
+def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
+    app = open_app(model=str(tiny_folder))
+    assert not app.error
+    assert not app.metric
+    assert any(b.label.startswith("Run everything") for b in app.button)
+    stored = app.dataframe[0].value.set_index("analysis")["stored"]
+    assert stored.pop("[SEP] gradients") == "no masked-word head"
+    assert set(stored) == {"not yet"}
+    assert "6 analyses are missing" in words(app)
+
+
+@pytest.mark.parametrize("page", ["surface_patterns", "sep_gradients", "entropy", "dependency_heads", "clustering"])
+def test_every_page_of_the_paper_has_the_head_in_one_line_that_opens(page: str) -> None:
+    head = clearest("previous")
+    app = open_app(page, head=head)
+    label = next(e.label for e in app.expander if "in every analysis" in e.label).replace("\\", "")
+    assert label.startswith(f"Head {head} in every analysis: ")
+    assert not label.endswith(("no behaviour known yet", "none of the named behaviours"))  # it is over the threshold
+
+
+def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
+    app = open_app("entropy", head="1-5")
+    app.session_state["head-panel"] = True
+    app.run()
+    rows = app.dataframe[0].value.set_index("quantity")
+    assert rows.loc["entropy, nats", "rank"].endswith("of 48")
+    assert rows.loc["antecedents found", "baseline"].endswith("(head match)")
+    assert "Attend most alike" in words(app)
+    linked = {link.proto.page for link in app.main.get("page_link")}
+    assert {"surface_patterns", "clustering", "dependency_heads"} <= linked
+    assert "entropy" not in linked
+
+
+def test_another_readers_upload_is_not_told() -> None:
+    from pages.shared import services
+
+    services.uploads().keep(b"# secret\n", "secret.conllu", "treebank", "somebody else")
+    assert not any("secret" in str(frame.value.to_dict()) for frame in open_app().dataframe)
+
+
+@pytest.mark.parametrize("page", ["overview", "tour", "entropy"])
+def test_pages_on_stored_results_import_neither_torch_nor_transformers(page: str) -> None:
+    code = f"""
+import sys
+from streamlit.testing.v1 import AppTest
+from tests.navigation import frame_at_every_page
+frame_at_every_page()
+app = AppTest.from_file("app.py", default_timeout=60).run()
+app.switch_page("pages/{page}.py")
+app.session_state["head-panel"] = True
+app.run()
+assert not app.exception and not app.error and app.title
+print(*sorted(name for name in ("torch", "transformers") if name in sys.modules), "looked")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["looked"]

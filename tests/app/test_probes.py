@@ -1,0 +1,61 @@
+"""The page of the probes: the stored result, word pairs, and another training with other settings."""
+
+from __future__ import annotations
+
+from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
+
+__all__ = ["own_store"]
+BANK = "\n\n".join(
+    f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\n. 3-punct"
+    for noun in ("cat", "dog", "man", "boy")
+    for verb in ("sat", "ran", "ate", "lay")
+)
+
+
+def metrics(app) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
+    app = open_app("probes")
+    assert [element.value for element in app.title] == ["Probes"]
+    assert not app.error
+    table = app.dataframe[0].value.set_index("probe")
+    assert table.loc["Attention only", "paper"] == 61 and table.loc["Structural", "metric"] == "UUAS"
+    assert metrics(app)["Attention only"] == f"{table.loc['Attention only', 'score']:.1f}%"
+    assert table.loc["Right-branching (last word to ROOT)", "paper, with punctuation"] == 26
+    assert "Attention alone finds" in words(app) and "as a demonstration" in words(app)
+
+
+def test_mode_paper_shows_both_rows_of_each_probe_with_words_and_the_papers_score_as_released() -> None:
+    app = open_app("probes", mode="paper")
+    assert not app.error and not app.exception
+    table = app.dataframe[0].value.set_index("probe")
+    for name, score in (("Distances and words", 58), ("Random attention and words", 30), ("Attention and words", 77)):
+        assert table.loc[f"{name}, as released", "paper"] == score and not table.loc[f"{name}, aligned", "paper"] > 0
+    assert "misaligned" not in {box.key for box in app.checkbox}
+    released = table.loc["Attention and words, as released", "score"]
+    assert metrics(app)["Attention and words"] == f"{released:.1f}%"
+
+
+def test_a_pair_of_words_is_typed_and_an_unknown_one_is_named() -> None:
+    app = open_app("probes")
+    app.text_input(key="pair-governor").set_value("zyxw").run()
+    assert "zyxw" in unescaped(app.info[0].value) and not app.exception
+    app.text_input(key="pair-governor").set_value("The").run()
+    assert not app.info and not app.exception
+
+
+def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
+    app = open_app("probes")
+    app.file_uploader(key="uploader").set_value(("mine.txt", BANK.encode(), "text/plain")).run()
+    app.multiselect(key="probes").set_value(["right-branching", "attention-only"]).run()
+    app.number_input(key="epochs").set_value(1).run()
+    app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
+    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    app = wait_for_job(app)
+    assert not app.error and not app.exception
+    table = app.dataframe[0].value.set_index("probe")
+    assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]
+    app.segmented_control(key="decode").set_value("mst").run()
+    assert any(button.label.startswith("Analyse") for button in app.button)

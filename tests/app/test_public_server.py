@@ -1,0 +1,90 @@
+"""A server that strangers visit: no folder, no hub, one answer to every miss; what is allowed is offered by name."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.errors import SettingsError
+from bertviz_core.models import allowed, hub
+from pages.shared.frame import serving
+from tests import trainings
+from tests.app.test_app import ROOT, open_app, own_store, unescaped, words
+
+__all__ = ["own_store"]
+
+
+@pytest.fixture
+def public(monkeypatch: pytest.MonkeyPatch, own_store: None) -> None:
+    monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
+    monkeypatch.setattr(hub, "cached", lambda *_: pytest.fail("asked the hub"))
+
+
+def test_as_shipped_the_server_listens_to_its_own_machine_alone() -> None:
+    config = tomllib.loads((ROOT / ".streamlit/config.toml").read_text())
+    assert config["server"]["address"] == "localhost"
+
+
+def test_every_model_that_is_missed_has_one_answer(public: None, tmp_path: Path) -> None:
+    said = set()
+    for name in ("~root", "~nobody-of-this-name", "/nope", "/etc", str(tmp_path), "../x", "owner/model", "bert"):
+        app = open_app("surface_patterns", model=name)
+        said.add(unescaped(app.error[0].value))
+    assert said == {"There is no model of this name here.  \nChoose from the list."}
+
+
+def test_every_training_that_is_missed_has_one_answer(public: None, tmp_path: Path) -> None:
+    trainings.save(tmp_path / "steps", steps=(3, 30))
+    said = set()
+    for name in ("/etc", "~root", "/nope", str(tmp_path / "steps"), str(tmp_path), "x"):
+        app = open_app("emergence", training=name)
+        said.add(unescaped(app.error[0].value))
+    assert said == {"There is no training of this name here.  \nChoose from the list."}
+
+
+def test_allowed_models_and_trainings_are_offered_by_name(
+    public: None, tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny_folder, tmp_path / "models" / "tiny")
+    trainings.save(tmp_path / "models" / "mine", steps=(3, 30))
+    monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path / "models"))
+    allowed._scan.cache_clear()
+    app = open_app("surface_patterns")
+    assert app.selectbox(key="model").options == ["demo", "tiny"]
+    app.selectbox(key="model").set_value("tiny").run()
+    assert "tiny on encyclopedia" in words(app) and not app.error
+    app = open_app("emergence", training="mine")
+    assert "2 checkpoints, steps 3 to 30" in words(app) and not app.error
+    assert str(tmp_path) not in words(app)
+
+
+def test_errors_name_no_folder_of_the_server(
+    public: None, tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = shutil.copytree(tiny_folder, tmp_path / "models" / "broken")
+    (broken / "config.json").write_text("{")
+    monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path / "models"))
+    allowed._scan.cache_clear()
+    app = open_app(model="broken")
+    assert "'broken' has no readable config.json" in unescaped(app.error[0].value)
+    assert str(tmp_path) not in unescaped(app.error[0].value)
+
+
+def test_ones_own_machine_opens_folders(tiny_folder: Path) -> None:
+    app = open_app("surface_patterns", model=str(tiny_folder))
+    assert not app.error and str(tiny_folder) in words(app)
+
+
+def test_limits_that_cannot_be_read_stop_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTVIZ_DOWNLOADS", "lots")
+
+    async def start() -> None:
+        async with serving.lifespan(None):
+            pass
+
+    with pytest.raises(SettingsError, match="BERTVIZ_DOWNLOADS"):
+        asyncio.run(start())

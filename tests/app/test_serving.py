@@ -1,0 +1,57 @@
+"""The server's start: a browser opens where there is one, and the first page's modules are imported ahead of it."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+
+from pages.shared.frame import serving
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
+    """The addresses that a server with these options opens."""
+    opened: list[str] = []
+    told = {"server.headless": False, "server.address": None, "browser.serverAddress": "localhost", **options}
+    monkeypatch.setattr(serving.st, "get_option", told.get)
+    monkeypatch.setattr(serving.cli_util, "open_browser", opened.append)
+
+    async def once() -> None:
+        async with serving.lifespan(None):
+            for thread in threading.enumerate():
+                if thread.name == "get ready":
+                    thread.join(60)
+
+    asyncio.run(once())
+    return opened
+
+
+def test_a_browser_opens_at_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert start(monkeypatch) == ["http://localhost:8501"]
+    assert start(monkeypatch, **{"server.address": "0.0.0.0"}) == ["http://localhost:8501"]
+
+
+def test_a_page_is_never_run_without_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
+    start(monkeypatch, **{"server.headless": True})
+    assert PagesManager.uses_pages_directory is False
+
+
+def test_no_browser_opens_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert start(monkeypatch, **{"server.headless": True}) == []
+
+
+def test_getting_ready_imports_plotly_but_no_model() -> None:
+    code = "import sys\nfrom pages.shared.frame import serving\nserving._get_ready()\nprint(*sys.modules)"
+    run = [sys.executable, "-c", code]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "STREAMLIT_SERVER_HEADLESS": "true"}
+    found = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
+    assert {"plotly.graph_objects", "pages.shared.views.gallery"} <= found
+    assert not found & {"torch", "transformers"}

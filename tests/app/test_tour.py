@@ -1,0 +1,140 @@
+"""The guided tour: ten steps, each with its own address, a claim, a page at the right settings, a question."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core import paper
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.tour import STEPS, steps
+from pages.shared.frame import catalogue
+from tests.app.test_app import open_app, own_store, unescaped, words  # noqa: F401  (a fixture)
+
+PAGES = [entry.name for entry in catalogue.ENTRIES]
+SHOWN = steps(PAGES)
+
+
+def tour(number: int, **address: str) -> AppTest:
+    app = open_app(step=str(number), **address)
+    return app.switch_page("pages/tour.py").run()
+
+
+def test_there_are_ten_steps_and_only_those_of_pages_that_are_there_are_shown():
+    assert len(STEPS) == 10
+    assert len({step.title for step in STEPS}) == 10
+    assert [step.page for step in SHOWN] == [step.page for step in STEPS if step.page in PAGES]
+    assert steps(["entropy"]) == [step for step in STEPS if step.page == "entropy"]
+
+
+@pytest.mark.parametrize("number", range(1, len(SHOWN) + 1))
+def test_each_step_has_an_address_claim_link_question_and_answer(number: int) -> None:
+    app, step = tour(number), SHOWN[number - 1]
+    assert not app.exception
+    assert not app.error
+    said = words(app)
+    assert f"Step {number} of {len(SHOWN)}" in said
+    for part in (step.title, step.claim, step.look, step.question):
+        assert part in said
+    links = [link.proto.page for link in app.main.get("page_link")]
+    assert links == ["" if step.page == catalogue.DEFAULT.name else step.page]
+    assert "nothing is stored" not in said
+    assert any("This model and BERT-base" in info.value for info in app.info)
+
+
+def test_next_and_back_go_through_all_steps() -> None:
+    app = tour(1)
+    titles = []
+    for _ in SHOWN:
+        titles.append(app.subheader[0].value)
+        following = next(b for b in app.button if b.label == "Next step")
+        if not following.disabled:
+            following.click().run()
+    assert [unescaped(title) for title in titles] == [step.title for step in SHOWN]
+    next(b for b in app.button if b.label == "Back").click().run()
+    assert app.subheader[0].value == titles[-2]
+    address = app.query_params["step"]
+    assert address in (str(len(SHOWN) - 1), [str(len(SHOWN) - 1)])
+
+
+def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
+    from bertviz_core.plotting.style import NAMES
+
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbours")
+    answer = next(m.value for m in tour(number).markdown if re.match(r"Head \d", m.value)).replace("\\", "")
+    head, value = re.fullmatch(r"Head (\S+), with (\S+) on average\.", answer).groups()
+    app = open_app("surface_patterns", head=head, quantity=NAMES["previous"])
+    rows = app.dataframe[0].value
+    row = rows[rows["quantity"] == NAMES["previous"]].iloc[0]
+    assert float(row["value"].split()[0]) == pytest.approx(float(value), abs=0.006)
+    assert row["rank"].startswith("1 of")
+
+
+def test_heads_of_the_answer_are_counted_as_the_sidebar_counts_them() -> None:
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbours")
+    named = [
+        re.search(r"Head (\d+)\\?-(\d+), with", words(tour(number, **zero))).groups() for zero in ({}, {"zero": "true"})
+    ]
+    assert [int(part) - 1 for part in named[0]] == [int(part) for part in named[1]]
+
+
+def test_an_unknown_step_is_the_first() -> None:
+    assert f"Step 1 of {len(SHOWN)}" in words(tour(99))
+
+
+def test_a_model_of_which_nothing_is_stored_has_claims_but_no_answers(tiny_folder: Path) -> None:
+    app = tour(2, model=str(tiny_folder))
+    assert not app.exception
+    assert not app.error
+    said = words(app)
+    assert SHOWN[1].claim in said
+    assert "nothing is stored" in said
+    assert not app.info
+
+
+def test_all_ten_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
+    store, demo, found = Store(tmp_path / "store"), find_model("demo"), {"probes": probes()}
+    for analysis in ANALYSES.values():
+        result = find(store, Request(analysis.name, demo, sample(next(iter(SAMPLES[analysis.corpus])))))
+        found |= {} if result is None else {analysis.name: result}
+    for step in STEPS:
+        told = step.found(found)
+        assert told is not None, step.title
+        assert told.answer
+        assert "nan" not in told.answer + told.differs
+        assert step.found({}) is None
+
+
+def test_the_step_of_the_probes_reads_their_scores() -> None:
+    step = next(step for step in STEPS if step.page == "probes")
+    told = step.found({"probes": probes()})
+    assert told.head == Head(2, 3)
+    assert "40.0%" in told.answer
+    assert "10 points" in told.answer
+    assert "61 UAS" in told.differs
+    assert "26%, punctuation included" in step.claim
+
+
+def probes() -> SimpleNamespace:
+    """Scores and weights as the analysis keeps them."""
+    weights = np.zeros((2, 4, 5))
+    weights[1, 2, 3] = 2.0
+    scores = {"attention-only": 0.4, "right-branching": 0.3, "attention-and-words": 0.55}
+    return SimpleNamespace(of=scores.__getitem__, attention=weights)
+
+
+def test_the_papers_numbers_are_the_papers() -> None:
+    claims = {step.title: step.claim for step in STEPS}
+    assert f"{max(paper.LAYER_MEANS['to_sep'])}" in claims["The separator"]
+    assert "86.8%" in claims["Heads that know syntax"]
+    assert "65%" in claims["A head that knows who is who"]

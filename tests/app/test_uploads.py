@@ -1,0 +1,207 @@
+"""Two readers and their uploads, each an app of its own: who sees what, who deletes, and what a link restores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.overview import linguistic
+from pages.shared import services
+from pages.shared.frame import uploads
+from tests.app.test_app import ROOT, open_app, own_store, unescaped, wait_for_job, words
+
+__all__ = ["own_store"]
+TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
+BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
+ANN = "A" * 43  # a browser's cookie
+
+
+def upload(page: str = "surface_patterns", data: bytes = TEXT, name: str = "mine.txt", reader: str = "") -> AppTest:
+    app = open_as(reader, page)
+    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    assert not app.error and not app.exception
+    return app
+
+
+def open_as(reader: str, page: str, **address: str) -> AppTest:
+    """The app in a browser with this cookie, or with none."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in address.items():
+        app.query_params[name] = value
+    if reader:
+        app.session_state["reader"] = reader
+    app.run()
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def link(app: AppTest, name: str = "corpus") -> str:
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click().run()
+    return app
+
+
+def test_a_guest_with_a_link_sees_and_the_owner_deletes() -> None:
+    owner = upload()
+    guest = open_app("surface_patterns", corpus=link(owner))
+    assert "demo on mine.txt" in words(guest)
+    assert "Only the reader who uploaded it can delete it" in words(guest)
+    assert "Delete it now" in labels(owner) and "Delete it now" not in labels(guest)
+    uploads_before = list(services.uploads())
+    services.uploads().delete(link(owner).removeprefix("upload-"), "somebody else")
+    assert list(services.uploads()) == uploads_before
+    press(owner, "Delete it now")
+    assert owner.selectbox(key="corpus").value == "encyclopedia" and not owner.error
+    assert list(services.uploads()) == []
+
+
+def test_the_digest_is_no_link() -> None:
+    owner = upload()
+    (kept,) = services.uploads()
+    assert kept.digest not in link(owner)
+    guest = open_app("surface_patterns", corpus=f"upload-{kept.digest}")
+    assert "links of an earlier version" in unescaped(guest.error[0].value)
+    assert "mine.txt" not in words(guest)
+
+
+def test_a_browser_that_comes_back_still_owns_its_uploads() -> None:
+    address = link(upload(reader=ANN))
+    again = open_as(ANN, "surface_patterns")
+    assert "mine.txt" in again.selectbox(key="corpus").options
+    assert "mine.txt" not in open_as("B" * 43, "surface_patterns").selectbox(key="corpus").options
+    again.selectbox(key="corpus").set_value(address).run()
+    assert "demo on mine.txt" in words(again)
+    press(again, "Delete it now")
+    assert list(services.uploads()) == []
+
+
+def test_one_readers_upload_shows_nowhere_on_anothers_pages() -> None:
+    upload(name="secret-name.txt")
+    upload("dependency_heads", BANK, "secret-bank.txt")
+    for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):
+        stranger = open_app(page)
+        shown = words(stranger) + str([frame.value for frame in stranger.dataframe])
+        shown += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
+        assert "secret" not in shown
+
+
+def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, list[str]]] = []
+
+    def record(request: Any, find: Any, own: Any) -> dict[str, str]:
+        seen.append({kind: [source.name for source in sources] for kind, sources in own.items()})
+        return {}
+
+    monkeypatch.setattr(linguistic, "linguistic_heads", record)
+    st.cache_data.clear()
+    owner = upload("dependency_heads", BANK, "mine.conllu")
+    owner.switch_page("pages/clustering.py").run()
+    open_app("clustering")
+    assert seen == [{"treebank": ["mine.conllu"], "coreference": []}, {"treebank": [], "coreference": []}]
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("upload-" + "0" * 64, "links of an earlier version"),
+        ("upload-" + "A" * 43, "is not on this server"),
+        ("upload-" + "A" * 20, "cut off or misspelled"),
+        ("upload-", "cut off or misspelled"),
+        ("nonsense", "there is no corpus 'nonsense'"),
+    ],
+)
+def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(address: str, reason: str) -> None:
+    app = open_app("surface_patterns", corpus=address)
+    said = unescaped(app.error[0].value)
+    assert "The link cannot be restored" in said and reason in said
+    assert app.selectbox(key="corpus").value is None and not app.metric
+    app.run()
+    assert "cannot be restored" in unescaped(app.error[0].value)  # it stays until the reader chooses
+    app.selectbox(key="corpus").set_value("encyclopedia").run()
+    assert not app.error and len(app.metric) == 4
+
+
+def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> None:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["corpus"] = link(upload("dependency_heads", BANK, "bank.txt"))
+    app.run()  # the overview reads texts
+    assert "it opens a treebank; this page reads a text" in unescaped(app.error[0].value)
+    app.switch_page("pages/dependency_heads.py").run()
+    assert not app.error and "demo on bank.txt" in words(app)
+    app.switch_page("pages/surface_patterns.py").run()
+    assert not app.error and app.selectbox(key="corpus").value == "encyclopedia"
+
+
+def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> None:
+    owner = upload()
+    guest = open_app("surface_patterns", corpus=link(owner))
+    press(owner, "Delete it now")
+    guest.run()
+    assert "not on this server" in unescaped(guest.error[0].value)
+    assert guest.selectbox(key="corpus").value is None and "mine.txt" not in guest.selectbox(key="corpus").options
+    guest.selectbox(key="corpus").set_value("encyclopedia").run()
+    assert not guest.error and len(guest.metric) == 4
+
+
+def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result() -> None:
+    ann = upload(name="ann.txt")
+    next(b for b in ann.button if b.label.startswith("Analyse")).click().run()
+    wait_for_job(ann)
+    ben = upload(name="ben.txt")
+    assert len(ben.metric) == 4  # no second analysis
+    ann.run()
+    for app, own, other in ((ann, "ann.txt", "ben.txt"), (ben, "ben.txt", "ann.txt")):
+        shown = words(app) + str([block.value for block in app.json]) + str(app.selectbox(key="corpus").options)
+        assert f"demo on {own}" in words(app) and other not in shown
+        assert own in str([block.value for block in app.json])
+
+
+def test_a_reader_has_so_much_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTVIZ_READER_UPLOADS", "1")
+    app = upload()
+    app.file_uploader(key="uploader").set_value(("more.txt", b"more words\n", "text/plain")).run()
+    app.file_uploader(key="uploader").set_value(("third.txt", b"third words\n", "text/plain")).run()
+    assert "Your uploads would take more than 1 MB" in unescaped(app.error[0].value)
+    assert len(list(services.uploads())) == 1
+
+
+def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
+    app = open_app("probes")
+    app.file_uploader(key="vectors").set_value(("bad.txt", b"the 1 2\ncat 2\n", "text/plain")).run()
+    assert "The line has 1 numbers" in unescaped(app.error[0].value) and list(services.uploads()) == []
+    app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
+    first = list(services.uploads())
+    assert [upload.name for upload in first] == ["v.txt"] and not app.error
+    app.run()
+    app.number_input(key="rank").set_value(3).run()
+    assert list(services.uploads()) == first
+    assert "“v.txt”" in unescaped("\n".join(caption.value for caption in app.caption))
+    guest = open_app("probes", vectors=link(app, "vectors"))
+    assert "Do not use it" in labels(guest) and "Delete it now" not in labels(guest)
+    press(guest, "Do not use it")
+    assert list(services.uploads()) == first and "vectors" not in guest.query_params
+    press(app, "Delete it now")
+    assert list(services.uploads()) == [] and "vectors" not in app.query_params
+
+
+def test_a_link_to_vectors_that_are_gone_says_so() -> None:
+    app = open_app("probes", vectors="upload-" + "A" * 43)
+    assert "The link cannot be restored" in unescaped(app.error[0].value)
+
+
+def test_a_session_without_a_cookie_has_a_secret_of_its_own() -> None:
+    one, other = open_app(), open_app()
+    uploads_of = [app.session_state["reader"] for app in (one, other)]
+    assert all(uploads.TOKEN.fullmatch(secret) for secret in uploads_of) and len(set(uploads_of)) == 2

@@ -1,0 +1,97 @@
+"""A running app and a real browser, for what AppTest cannot drive: clicks on figures, components, the address bar."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
+
+
+@contextmanager
+def served(store: Path, script: Path | None = None, root: Path = ROOT) -> Iterator[str]:
+    """The app, or another script, on a free port, with a store of its own; gives its address. root: of the checkout."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script or root / "app.py"), *options]
+    log = (store.parent / "server.log").open("wb")
+    server = subprocess.Popen(
+        command,
+        cwd=root,
+        env=os.environ | {"BERTVIZ_STORE": str(store), "PYTHONPATH": str(root)},
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        _wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", server)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1280) -> Any:
+    """A page whose title is there and whose script has run to its end; what went wrong in it is in `page.problems`."""
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("requestfailed", lambda request: page.problems.append(f"failed: {request.url}"))
+    page.goto(address)
+    page.wait_for_selector("h1", timeout=60_000)
+    settle(page)
+    return page
+
+
+def settle(page: Any) -> None:
+    """Wait until the script does not run any more and every figure is drawn."""
+    settle_but_skeletons(page)
+    page.wait_for_function(
+        "[...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(c => c.querySelector('.main-svg'))"
+        " && !document.querySelector('[data-testid=stMain] [data-testid=stSkeleton]')",
+        timeout=60_000,
+    )
+
+
+def settle_but_skeletons(page: Any) -> None:
+    """Wait until the script does not run any more, on a page that has no result yet."""
+    page.wait_for_timeout(150)  # a click takes a moment to reach the server
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=60_000)
+
+
+def _wait_until_healthy(address: str, server: subprocess.Popen) -> None:
+    for _ in range(240):
+        if server.poll() is not None:
+            raise AssertionError("the server did not start")
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.25)
+    raise AssertionError("the server did not answer within a minute")

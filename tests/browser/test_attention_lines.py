@@ -1,0 +1,352 @@
+"""The attention viewer in a real browser: the drawing itself, by mouse and by keyboard alone, and its address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from bertviz_core.heads import Head
+from tests.browser import chromium as browser
+from tests.shipped import clearest
+
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+
+HOSTILE = '<img/src=x/onerror=document.title="hacked"> **bold** $x$ \u202eabc\u202c &amp; </script> =1+1 ' + "y" * 600
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.served(tmp_path_factory.mktemp("viewer") / "store") as url:
+        yield f"{url}/attention_viewer"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.browser() as launched:
+        yield launched
+
+
+def viewer(chromium: Any, address: str, scheme: str = "light", width: int = 1280, **parameters: Any) -> Any:
+    page = browser.open_page(chromium, f"{address}?{urlencode(parameters)}", scheme, width)
+    page.wait_for_selector("li[role=option], [data-testid=stTable], .heatmaplayer", timeout=60_000)
+    browser.settle(page)
+    return page
+
+
+def token(page: Any, side: str, number: int) -> Any:
+    """The row of a token, from 1."""
+    return page.locator(f"ul.column.{side} li").nth(number - 1)
+
+
+def labels(page: Any, side: str = "from") -> list[str]:
+    return page.locator(f"ul.column.{side} li").all_inner_texts()
+
+
+def brightness(page: Any) -> float:
+    """Mean of what is drawn, 0 black to 255 white."""
+    return page.locator(".stage canvas").evaluate(
+        """c => {
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let sum = 0, drawn = 0;
+        for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 100) { drawn++; sum += d[i]; }
+        return sum / drawn;
+    }"""
+    )
+
+
+def red_and_dark(page: Any) -> tuple[int, int]:
+    """How many pixels of the drawing are red, and how many are drawn at all."""
+    red, drawn = page.locator(".stage canvas").evaluate(
+        """c => {
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let red = 0, drawn = 0;
+        for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 20) {
+          drawn++;
+          if (d[i] > d[i + 2] + 60) red++;
+        }
+        return [red, drawn];
+    }"""
+    )
+    return red, drawn
+
+
+def test_hover_isolates_one_token_and_says_its_weights(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"), least="0.1")
+    before = red_and_dark(page)[1]
+    token(page, "from", 5).hover()
+    alone = red_and_dark(page)[1]
+    assert 0 < alone < before / 5
+    assert page.locator(".status").inner_text().startswith("keys → her ")
+    weights = [float(li.evaluate("e => e.style.getPropertyValue('--weight')")) for li in page.locator("ul.to li").all()]
+    assert weights.index(max(weights)) == 3
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(100)
+    assert red_and_dark(page)[1] == before
+    assert page.problems == []
+    page.close()
+
+
+def test_click_pins_in_red_and_the_address_restores_it(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"))
+    assert red_and_dark(page)[0] == 0
+    token(page, "from", 5).click()
+    token(page, "to", 2).click()
+    page.wait_for_function("location.search.includes('from5') && location.search.includes('to2')", timeout=10_000)
+    browser.settle(page)
+    page.mouse.move(5, 5)
+    assert token(page, "from", 5).get_attribute("aria-selected") == "true"
+    again = browser.open_page(chromium, page.url)
+    again.wait_for_selector("li[role=option]")
+    browser.settle(again)
+    assert token(again, "from", 5).get_attribute("aria-selected") == "true"
+    assert token(again, "to", 2).get_attribute("aria-selected") == "true"
+    assert red_and_dark(again)[0] > 100
+    token(again, "from", 5).click()
+    again.get_by_role("button", name="Clear pins").click()
+    again.wait_for_function("!location.search.includes('pin')", timeout=10_000)
+    page.close()
+    again.close()
+
+
+def test_hidden_special_tokens_leave_rows_that_sum_to_one(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address)
+    assert labels(page)[0] == "[CLS]"
+    page.locator("[data-testid=stMain]").get_by_text("Hide special tokens").click()
+    page.wait_for_function("location.search.includes('hide=')", timeout=10_000)
+    browser.settle(page)
+    assert "[CLS]" not in labels(page)
+    assert "[SEP]" not in labels(page, "to")
+    token(page, "from", 1).hover()
+    weights = [float(li.evaluate("e => e.style.getPropertyValue('--weight')")) for li in page.locator("ul.to li").all()]
+    assert len(weights) == 19
+    assert sum(weights) == pytest.approx(1, abs=0.25)  # lines under the threshold are not tinted
+    page.close()
+
+
+def test_masking_by_button_changes_token_and_address_and_comes_back(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"))
+    token(page, "from", 5).click()
+    page.get_by_role("button", name="Mask “keys”").click()
+    page.wait_for_function("location.search.includes('mask=5')", timeout=10_000)
+    browser.settle(page)
+    assert labels(page)[4] == "[MASK]"
+    assert page.get_by_text("Masking moved").is_visible()
+    page.get_by_text("Before masking").click()
+    browser.settle(page)
+    page.wait_for_function("location.search.includes('before=')", timeout=10_000)
+    browser.settle(page)
+    assert labels(page)[4] == "keys"
+    page.get_by_role("button", name="Unmask all").click()
+    page.wait_for_function("!location.search.includes('mask=')", timeout=10_000)
+    page.close()
+
+
+def test_the_keyboard_alone_does_it_all(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"))
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.shadowRoot?.activeElement?.getAttribute('role') === 'option'"):
+            break
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    assert page.locator(".status").inner_text().startswith("keys → her")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search.includes('pin=from5')", timeout=10_000)
+    browser.settle(page)
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".status").inner_text().startswith("keys ← in")
+    page.keyboard.press("m")
+    page.wait_for_function("location.search.includes('mask=5')", timeout=10_000)
+    browser.settle(page)
+    assert page.locator(".status").inner_text().startswith("[MASK] ← in")  # the focus is where it was
+    page.keyboard.press("Escape")
+    page.wait_for_function("!location.search.includes('pin=')", timeout=10_000)
+    assert page.problems == []
+    page.close()
+
+
+def test_an_address_restores_the_whole_view(address: str, chromium: Any) -> None:
+    parameters = {
+        "head": "2-5", "input": "own text", "text": "The cat saw the dog.", "second": "It ran away.", "units": "words",
+        "sides": "B to A", "hide": "true", "least": "0.05", "mask": "3", "pin": "to4",
+    }  # fmt: skip
+    page = viewer(chromium, address, **parameters)
+    assert labels(page) == ["it", "ran", "away", "."]
+    assert labels(page, "to") == ["the", "[MASK]", "saw", "the", "dog", "."]
+    assert token(page, "to", 3).get_attribute("aria-selected") == "true"
+    assert page.get_by_text("Head 2-5").first.is_visible()
+    assert page.locator("[data-testid=stSliderThumbValue]").inner_text() == "0.05"
+    page.close()
+
+
+def test_hostile_text_stays_text(address: str, chromium: Any) -> None:
+    for shape in ("lines", "heatmap", "table"):
+        page = viewer(
+            chromium, address, input="own text", text=HOSTILE, given="true", units="words", mask="3", **{"as": shape}
+        )
+        if shape == "lines":
+            assert "[MASK]" in labels(page)[1]
+            assert labels(page)[2:4] == ["**bold**", "$x$"]
+            assert labels(page)[-2] == "y" * 199 + "…"
+            page.get_by_text("Before masking").click()
+            page.wait_for_function("location.search.includes('before=')", timeout=10_000)
+            browser.settle(page)
+            assert labels(page)[1].startswith("<img/src=x")
+        assert page.title() != "hacked"
+        assert page.locator("[data-testid=stMain] img[src=x]").count() == 0
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+        assert page.problems == []
+        page.close()
+
+
+def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address)
+    pictures = page.get_by_role("group", name="A small picture of every head")
+    assert pictures.get_by_role("button").count() == 48
+    pictures.get_by_role("button", name="Head 2-3").click()
+    page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-3 puts").is_visible()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search.includes('head=3-2')", timeout=10_000)
+    browser.settle(page)
+    assert pictures.locator("[aria-pressed=true]").get_attribute("aria-label") == "Head 3-2"
+    page.locator(".st-key-Next-head button").first.click()
+    page.wait_for_function("location.search.includes('head=3-3')", timeout=10_000)
+    browser.settle(page)
+    assert pictures.locator("[aria-pressed=true]").get_attribute("aria-label") == "Head 3-3"
+    assert page.problems == []
+    page.close()
+
+
+def test_an_example_on_another_page_opens_here_with_its_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address.replace("attention_viewer", "entropy?head=2-3"))
+    number = re.search(r"segment (\d+),", page.locator("[data-testid=stMain]").inner_text())[1]
+    page.get_by_text("Open in the attention viewer").first.click()
+    page.wait_for_selector("li[role=option]", timeout=60_000)
+    browser.settle(page)
+    assert page.get_by_role("spinbutton", name="Segment of the corpus").input_value() == number
+    assert "head=2-3" in page.url
+    assert page.get_by_text("Head 2-3 puts").is_visible()
+    page.close()
+
+
+def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address.replace("attention_viewer", "dependency_heads?head=2-3"))
+    page.locator("[data-testid=stMain] [data-testid=stPageLink] a").first.click()
+    page.wait_for_selector("li[role=option]", timeout=60_000)
+    browser.settle(page)
+    given = page.get_by_label("Segment A").input_value().split()
+    assert labels(page)[1:-1] == given
+    assert "head=2-3" in page.url
+    page.close()
+
+
+def test_the_table_of_a_segment_is_that_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
+    from tests.cli.test_commands import run
+
+    page = viewer(chromium, address, head="2-5", input="corpus", segment="2")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    download.value.save_as(tmp_path / "page.csv")
+    page.close()
+    run("attention", "encyclopedia", "--head", "2-5", "--item", "2", "--quiet", "--out", tmp_path / "line.csv")
+    assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
+
+
+def test_labels_that_no_tokenizer_makes_stay_text_too(chromium: Any, tmp_path: Path) -> None:
+    with browser.served(tmp_path / "store", browser.ROOT / "tests" / "hostile_page.py") as url:
+        page = viewer(chromium, url)
+        assert labels(page)[0].startswith("<img src=x onerror=")
+        assert labels(page)[4] == "</ul><script>"
+        assert len(labels(page)[2]) == 200
+        token(page, "from", 2).hover()
+        box = token(page, "from", 3).bounding_box()
+        assert box["width"] < 300
+        with page.expect_download() as download:
+            page.get_by_role("button", name="SVG", exact=True).click()
+        assert "<script>" not in Path(download.value.path()).read_text()
+        assert page.title() != "hacked"
+        assert page.locator("img[src=x]").count() == 0
+        assert page.problems == []
+        page.close()
+
+
+def test_another_theme_redraws_the_lines(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"))
+    assert brightness(page) < 100
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(1500)
+    assert brightness(page) > 150
+    page.close()
+
+
+def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Path) -> None:
+    from xml.etree import ElementTree
+
+    page = viewer(
+        chromium,
+        address,
+        head=clearest("previous"),
+        input="own text",
+        text=HOSTILE,
+        given="true",
+        units="words",
+        pin="from2",
+    )
+    for kind in ("SVG", "PNG", "CSV", "safetensors"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=kind, exact=True).click()
+        download.value.save_as(tmp_path / kind)
+        assert download.value.suggested_filename == f"attention-{clearest('previous')}.{kind.lower()}"
+    svg = ElementTree.parse(tmp_path / "SVG").getroot()
+    texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text.startswith("<img/src=x") for text in texts)
+    assert any(line.get("stroke") == "#e03131" for line in svg.iter("{http://www.w3.org/2000/svg}line"))
+    assert (tmp_path / "PNG").read_bytes()[:4] == b"\x89PNG"
+    import pandas as pd
+    from safetensors.numpy import load_file
+
+    table, maps = pd.read_csv(tmp_path / "CSV"), load_file(tmp_path / "safetensors")["attention"]
+    assert maps.shape[:2] == (6, 8)
+    layer, head = Head.parse(clearest("previous")).layer, Head.parse(clearest("previous")).head
+    assert table["weight"].to_numpy() == pytest.approx(maps[layer, head].reshape(-1), abs=1e-6)
+    page.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_it_fits_and_is_seen_in_both_themes(address: str, chromium: Any, scheme: str, width: int) -> None:
+    page = viewer(chromium, address, scheme, width, head=clearest("previous"))
+    main = page.locator("[data-testid=stMain]")
+    assert main.evaluate("e => e.scrollWidth") <= width
+    colour = token(page, "from", 2).evaluate("e => getComputedStyle(e).color")
+    assert (sum(map(int, colour[4:-1].split(","))) > 380) == (scheme == "dark")
+    assert red_and_dark(page)[1] > 1000
+    assert page.problems == []
+    page.close()
+
+
+def test_hovering_over_128_tokens_draws_within_a_frame_or_two(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head="3-2", least="0", input="own text", text="the cat saw a dog . " * 40)
+    assert len(labels(page)) == 128
+    taken = page.locator("ul.column.from").evaluate(
+        """column => {
+        const times = [];
+        for (let n = 0; n < 40; n++) {
+          const start = performance.now();
+          column.children[n * 3].dispatchEvent(new PointerEvent('pointerover', { bubbles: true, composed: true }));
+          times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b)[20];
+    }"""
+    )
+    print(f"hover on 128 tokens: {taken:.1f} ms")
+    assert taken < 50
+    page.close()

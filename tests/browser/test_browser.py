@@ -1,0 +1,214 @@
+"""The app in a real browser: deep links, clicks on figures, the address, both themes, no call to the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import chromium as browser
+
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.served(tmp_path_factory.mktemp("browser") / "store") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.browser() as launched:
+        yield launched
+
+
+def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/entropy?head=2-3&mode=paper")
+    assert page.locator("h1").inner_text() == "Entropy"
+    assert page.get_by_text("Head 2-3").count() >= 1
+    assert page.get_by_text("mode: as in the paper").is_visible()
+    assert page.get_by_text("Page not found").count() == 0
+    assert page.locator("[data-testid=stSidebar]").get_by_text("Surface patterns").is_visible()
+    assert page.problems == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "left"),
+    [
+        ("", "Overview", "/?"),
+        ("overview", "Overview", "/?"),
+        ("overview/?head=2-3&mode=paper", "Overview", "/?head=2-3&mode=paper"),
+        ("entropy/?head=2-3", "Entropy", "/entropy?head=2-3"),
+        ("tour?step=4", "Guided tour", "/tour?step=4"),
+    ],
+)
+def test_an_address_as_it_is_typed_opens_its_page(
+    address: str, chromium: Any, path: str, title: str, left: str
+) -> None:
+    page = browser.open_page(chromium, f"{address}/{path}")
+    assert page.locator("h1").inner_text() == title
+    assert page.url.removeprefix(address).startswith(left)
+    assert page.get_by_role("dialog").count() == 0
+    assert page.problems == []
+    page.close()
+
+
+def test_a_fresh_server_knows_the_first_page_by_its_name(chromium: Any, tmp_path: Path) -> None:
+    with browser.served(tmp_path / "store") as fresh:
+        page = browser.open_page(chromium, f"{fresh}/overview?head=2-3")
+        assert page.locator("h1").inner_text() == "Overview"
+        assert page.get_by_text("Head 2-3").count() >= 1
+        assert page.get_by_role("dialog").count() == 0
+        page.close()
+
+
+def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/surface_patterns")
+    squares = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".scatterlayer .points path")
+    assert squares.count() == 48
+    box = squares.nth(10).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-3").first.is_visible()
+    page.locator("[data-testid=stSidebar]").get_by_text("Entropy").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)
+    browser.settle(page)
+    assert "head=2-3" in page.url
+    assert page.problems == []
+    page.close()
+
+
+def test_a_click_on_a_dot_of_the_figure_chooses_its_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/entropy")
+    dots = page.locator("[data-testid=stPlotlyChart]").nth(0).locator(".scatterlayer .points path")
+    box = dots.nth(2).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=1-')", timeout=10_000)
+    page.close()
+
+
+def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/sep_gradients")
+    lower = page.locator("[data-testid=stPlotlyChart]").nth(2).locator(".subplot.x2y2 .scatterlayer .points path")
+    lower.nth(10).scroll_into_view_if_needed()
+    box = lower.nth(10).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('head=2-')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-").first.is_visible()
+    assert page.problems == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
+    pages = (
+        ("", 0),
+        ("emergence", 4),
+        ("tour?step=4", 0),
+        ("surface_patterns", 2),
+        ("sep_gradients", 4),
+        ("entropy", 2),
+    )
+    for path, count in pages:
+        page = browser.open_page(chromium, f"{address}/{path}", scheme)
+        width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+        assert width <= 1280
+        charts = page.locator("[data-testid=stPlotlyChart]")
+        assert charts.count() == count
+        assert page.problems == []
+        page.close()
+
+
+def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    page = browser.open_page(chromium, f"{address}/surface_patterns")
+    with page.expect_download() as download:
+        page.locator("[data-testid=stDownloadButton]").first.get_by_role("button").click()
+    download.value.save_as(tmp_path / "page.csv")
+    page.close()
+    command = [sys.executable, "-m", "bertviz_core", "surface-patterns", "encyclopedia", "--quiet"]
+    options = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "line.csv")]
+    subprocess.run([*command, *options], check=True, cwd=browser.ROOT)
+    assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
+
+
+def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = browser.open_page(chromium, f"{address}/surface_patterns")
+    figure = page.locator("[data-testid=stPlotlyChart]").nth(1)
+    figure.hover()
+    with page.expect_download() as download:
+        figure.locator(".modebar-btn").first.click()
+    download.value.save_as(tmp_path / "figure.svg")
+    saved = (tmp_path / "figure.svg").read_text()
+    assert saved.startswith("<svg")
+    assert "after Clark et al. 2019" in saved
+    page.close()
+
+
+def test_a_click_on_the_map_of_behaviours_chooses_a_head_and_the_legend_hides(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, address)
+    drawing = page.get_by_role("img", name="Map of all heads")
+    drawing.locator("[data-head='1-2']").wait_for()
+    assert drawing.locator(".point").count() == 48
+    drawing.locator("[data-head='1-2']").click()
+    page.wait_for_function("location.search.includes('head=1-2')", timeout=10_000)
+    browser.settle(page)
+    page.get_by_text("Head 1-2").first.wait_for()
+    shown = drawing.locator(".trace").count()
+    first = page.locator(".map .legend button").first
+    first.click()
+    assert drawing.locator(".trace").count() == shown - 1
+    assert drawing.locator(".point").count() == 48 - int(first.inner_text().split("(")[1].strip(")"))
+    first.click()
+    assert drawing.locator(".point").count() == 48
+    assert page.problems == []
+    page.close()
+
+
+def test_the_map_of_behaviours_is_saved_as_a_picture_that_says_what_it_was_made_from(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = browser.open_page(chromium, address)
+    with page.expect_download() as download:
+        page.locator(".map .legend").get_by_text("SVG").click()
+    download.value.save_as(tmp_path / "map.svg")
+    saved = (tmp_path / "map.svg").read_text()
+    assert saved.startswith("<svg") and "after Clark et al. 2019" in saved
+    assert saved.count('class="point"') == 48 and "rank" in saved
+    assert page.problems == []
+    page.close()
+
+
+@pytest.mark.parametrize("before", ["", "&head=4-4"])
+def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(address: str, chromium: Any, before: str) -> None:
+    page = browser.open_page(chromium, f"{address}/tour?step=4{before}")
+    assert "step=4" in page.url
+    link = page.locator("[data-testid=stMain] [data-testid=stPageLink]").first
+    head = link.inner_text().split()[-1]
+    link.click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=10_000)
+    browser.settle(page)
+    page.get_by_text(f"Head {head} in every analysis").wait_for()
+    assert f"head={head}" in page.url
+    assert "4-4" not in page.url
+    assert "at=" not in page.url.replace("quantity", "")
+    assert "quantity=%5BSEP%5D" in page.url
+    page.get_by_text(f"Head {head} in every analysis").click()
+    page.locator("[data-testid=stMain] [data-testid=stPageLink]").get_by_text("Entropy").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)
+    browser.settle(page)
+    assert f"head={head}" in page.url
+    page.locator("[data-testid=stSidebar]").get_by_text("Guided tour").click()
+    page.get_by_text("Step 4 of").wait_for()
+    assert page.problems == []
+    page.close()

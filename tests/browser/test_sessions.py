@@ -1,0 +1,113 @@
+"""Many readers on one real server: nobody gets an error box, and nobody sees anything of anybody else's."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.analyses.requests import Request
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import DEMO, find
+from pages.shared import services
+from pages.shared.frame import catalogue
+from pages.shared.frame.catalogue import ENTRIES
+from tests.browser import chromium as browser
+from tests.visitors import Run, Visitor, crowd, visitor
+
+TEXT = "The otter slept .\nThe otter swam , and the heron watched .\n"
+TOKEN_LEVEL = ("surface_patterns", "entropy")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.served(tmp_path_factory.mktemp("sessions") / "store") as url:
+        yield url
+
+
+def heads_named(run: Run) -> set[str]:
+    """Every head that the page calls the chosen one."""
+    return set(re.findall(r"Head (\d+-\d+)", run.text))
+
+
+def test_no_two_runs_share_a_page_in_which_streamlit_writes() -> None:
+    first, second = ([page for pages in catalogue.sections().values() for page in pages] for _ in range(2))
+    assert not {*map(id, first)} & {*map(id, second)}
+    assert catalogue.page("entropy") is not catalogue.page("entropy")
+
+
+def test_what_sessions_share_of_a_result_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "store", lambda: Store(tmp_path))
+    result = services.find(Request("entropy", find(DEMO), sample("encyclopedia")))
+    with pytest.raises(ValueError, match="read-only"):
+        result.mean[0] = 0
+
+
+def test_a_class_that_opens_every_page_at_once_meets_no_error(address: str) -> None:
+    pages = [entry.name for entry in ENTRIES]
+    visits = crowd(address, 8, pages, pause=0.05)
+    assert [len(visit.seconds) for visit in visits] == [len(pages)] * 8
+    assert [visit.boxes + visit.errors for visit in visits] == [[]] * 8
+
+
+def test_two_readers_at_once_keep_their_own_model_mode_and_head(address: str, tiny_folder: Path) -> None:
+    choices = (
+        {"model": str(tiny_folder), "mode": "paper", "heads": ("1-1", "1-2", "2-1", "2-2")},
+        {"model": "demo", "mode": "corrected", "heads": ("3-5", "4-6", "5-7", "6-8")},
+    )
+
+    def read(choice: dict) -> None:
+        with visitor(address) as reader:
+            for number in range(16):
+                head = choice["heads"][number % 4]
+                query = {"model": choice["model"], "mode": choice["mode"], "head": head}
+                run = reader.open(TOKEN_LEVEL[number // 4 % 2], **query)
+                assert run.exceptions == []
+                assert heads_named(run) == ({head} if choice["model"] == "demo" else set())  # nothing is stored
+                named, mode = (
+                    Path(choice["model"]).name,
+                    "as in the paper" if choice["mode"] == "paper" else "corrected",
+                )
+                assert f"{named} on encyclopedia, mode: {mode}" in run.text
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(read, choices))
+
+
+def test_an_upload_its_job_and_its_result_are_seen_by_their_reader_alone(address: str) -> None:
+    with visitor(address) as mine, visitor(address) as other:
+        mine.open("surface_patterns", head="2-3")
+        other.open("surface_patterns", head="5-6")
+        mine.set("paste", string_value=TEXT)
+        run = mine.press("Use the pasted text")
+        assert "demo on pasted text" in run.text
+        mine.press(next(label for label in mine.widgets if label.startswith("Analyse")))
+        while_it_runs = [other.open(page, head="5-6") for page in ("surface_patterns", "overview", "clustering")]
+        done = _until_analysed(mine)
+        assert heads_named(done) == {"2-3"}
+        assert re.search(r"\botter\b", done.text)
+        for run in (*while_it_runs, *(other.open(entry.name, head="5-6") for entry in ENTRIES)):
+            assert run.exceptions == []
+            assert not run.of("progress")
+            assert run.text.count("pasted text") == run.text.count("Use the pasted text")
+            assert not any("pasted" in option or "upload" in option for option in _corpora(run))
+            assert not re.search(r"\botter\b", run.text)
+            assert "2-3" not in heads_named(run)
+
+
+def _corpora(run: Run) -> list[str]:
+    return [option for one in run.of("selectbox") if one.label == "Corpus" for option in one.options]
+
+
+def _until_analysed(reader: Visitor) -> Run:
+    for _ in range(480):
+        run = reader.look()
+        if run.of("metric"):
+            return run
+        time.sleep(0.25)
+    raise AssertionError("the analysis did not end")

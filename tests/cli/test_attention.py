@@ -1,0 +1,69 @@
+"""`attention TEXT --head 3-5 --item N`: the table, the files, and one message for each mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+import safetensors.numpy
+
+from tests.cli.test_commands import run
+
+TEXT = "Unbelievable ships sail.\n\nThe captain's daughter lost her keys.\nShe asked him.\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_files_of_one_input_agree_with_extract(text: Path, tmp_path: Path) -> None:
+    outs = [tmp_path / f"a{ending}" for ending in (".svg", ".csv", ".safetensors")]
+    options = [part for out in outs for part in ("--out", out)]
+    done = run("attention", text, "--head", "2-5", "--item", "2", "--quiet", *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert run("extract", text, "--quiet", "--out", tmp_path / "all.safetensors").returncode == 0
+    maps = safetensors.numpy.load_file(tmp_path / "all.safetensors")["1"]
+    assert safetensors.numpy.load_file(outs[2])["attention"] == pytest.approx(maps, abs=1e-6)
+    table = pd.read_csv(outs[1])
+    assert table["weight"].to_numpy() == pytest.approx(maps[1, 4].reshape(-1), abs=1e-6)
+    assert set(table["head"]) == {"2-5"}
+    assert set(table["model"]) == {"demo"}
+    assert ElementTree.parse(outs[0]).getroot().tag.endswith("svg")
+
+
+def test_words_without_special_tokens_sum_to_one(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.csv"
+    run("attention", text, "--head", "1-1", "--word-level", "--no-special", "--quiet", "--out", out)
+    table = pd.read_csv(out)
+    assert list(dict.fromkeys(table["from"])) == ["unbelievable", "ships", "sail", "."]
+    assert table.groupby("from")["weight"].sum().to_numpy() == pytest.approx(1, abs=1e-5)
+
+
+def test_the_heaviest_lines_are_printed(text: Path) -> None:
+    done = run("attention", text, "--head", "1-3", "--quiet")
+    rows = done.stdout.splitlines()
+    assert rows[0].split() == ["from_position", "from", "to_position", "to", "weight"]
+    weights = [float(row.split()[-1]) for row in rows[1:]]
+    assert len(weights) == 20
+    assert weights == sorted(weights, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--head", "7-1"), "no head 7-1. Choose one of 1-1 to 6-8"),
+        (("--head", "first"), "'first' is not a head"),
+        (("--head", "1-1", "--item", "3"), "no segment 3, or it was left out. Choose a number from 1 to 2"),
+        (("--head", "1-1", "--out", "a.html"), "not one of .svg, .csv, .safetensors"),
+    ],
+)
+def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], said: str) -> None:
+    done = run("attention", text, "--quiet", *options)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

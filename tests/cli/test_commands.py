@@ -1,0 +1,198 @@
+"""The command line as a user types it: outputs, exit codes, one message for each mistake, the store it shares."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import safetensors.numpy
+
+from bertviz_core.analyses.surface_patterns.measure import QUANTITIES
+from bertviz_core.cli.commands import main
+
+ROOT = Path(__file__).parents[2]
+TEXT = "The cat sat on the mat.\nIt was warm, and it slept.\n\nAnother document.\nIt has two lines.\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.txt"
+    path.write_text(TEXT)
+    return path
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str | Path, store: Path | None = None) -> Done:
+    """`python -m bertviz_core ...`, in this process, which has torch loaded already."""
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["bertviz_core", *map(str, arguments)])
+        if store:
+            patch.setenv("BERTVIZ_STORE", str(store))
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def test_the_module_runs_as_a_command(tmp_path: Path):
+    command = [sys.executable, "-m", "bertviz_core", "entropy", str(tmp_path / "missing.txt")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert done.stdout == ""
+
+
+def test_a_table_on_standard_output_and_progress_on_standard_error(text: Path, tmp_path: Path):
+    done = run("surface-patterns", text, store=tmp_path / "s")
+    assert done.returncode == 0
+    assert "previous" in done.stdout
+    assert "6-8" in done.stdout
+    assert "Running the model" in done.stderr
+    again = run("surface-patterns", text, store=tmp_path / "s")
+    assert again.stdout == done.stdout
+    assert "Running the model" not in again.stderr  # found in the store
+
+
+def test_every_format_holds_the_same_numbers(text: Path, tmp_path: Path):
+    outs = [tmp_path / f"x{suffix}" for suffix in (".json", ".csv", ".html", ".safetensors")]
+    options = [part for out in outs for part in ("--out", out)]
+    done = run("surface-patterns", text, "--no-store", "--quiet", *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    whole = json.loads(outs[0].read_text())
+    assert set(whole) == {"analysis", "provenance", "arrays", "table"}
+    assert set(whole["arrays"]) == set(QUANTITIES)
+    assert np.array(whole["arrays"]["previous"]).shape == (6, 8)
+    assert whole["provenance"]["segments"] == 2
+    frame = pd.read_csv(outs[1])
+    np.testing.assert_allclose(frame["previous"].to_numpy().reshape(6, 8), whole["arrays"]["previous"])
+    assert {"model", "corpus", "mode", "citation"} <= set(frame.columns)
+    held = safetensors.numpy.load_file(outs[3])
+    np.testing.assert_allclose(held["mean"][QUANTITIES.index("previous")], whole["arrays"]["previous"])
+    page = outs[2].read_text()
+    assert "arXiv:1906.04341" in page
+    assert 'src="http' not in page  # it needs no network
+
+
+def test_entropy_gives_the_reference_line_as_a_number(text: Path, tmp_path: Path):
+    assert run("entropy", text, "--no-store", "--quiet", "--out", tmp_path / "e.json").returncode == 0
+    arrays = json.loads((tmp_path / "e.json").read_text())["arrays"]
+    assert isinstance(arrays["uniform"], float)
+    assert {"entropy", "from_cls", "max_weight", "uniform"} == set(arrays)
+
+
+def test_modes_differ_and_batches_do_not(text: Path, tmp_path: Path):
+    results = {}
+    for name, options in {
+        "a": ["--batch-tokens", "8"],
+        "b": ["--batch-tokens", "4096"],
+        "paper": ["--mode", "paper"],
+    }.items():
+        assert run("entropy", text, "--no-store", "--quiet", *options, "--out", tmp_path / "e.json").returncode == 0
+        results[name] = np.array(json.loads((tmp_path / "e.json").read_text())["arrays"]["entropy"])
+    np.testing.assert_allclose(results["a"], results["b"], atol=1e-5)
+    assert np.abs(results["a"] - results["paper"]).max() > 1e-3
+
+
+def test_segments_can_be_read_back(text: Path, tmp_path: Path):
+    assert run("segments", text, "--out", tmp_path / "segments.json").returncode == 0
+    records = json.loads((tmp_path / "segments.json").read_text())
+    assert records[0]["tokens"][:3] == ["[CLS]", "the", "cat"]
+    assert records[0]["tokens"].count("[SEP]") == 2
+    for name in (text, tmp_path / "segments.json"):
+        assert (
+            run("entropy", name, "--no-store", "--quiet", "--out", tmp_path / f"{name.stem}.json.json").returncode == 0
+        )
+    first, second = (json.loads((tmp_path / f"{s}.json.json").read_text())["arrays"] for s in ("mine", "segments"))
+    np.testing.assert_allclose(first["entropy"], second["entropy"], atol=1e-6)
+
+
+def test_extract_writes_maps_and_keeps_other_fields(tmp_path: Path):
+    (tmp_path / "e.json").write_text(json.dumps([{"words": ["Hello", "world"], "id": 7}, {"text": "It is."}]))
+    out = tmp_path / "maps.safetensors"
+    assert run("extract", tmp_path / "e.json", "--out", out, "--quiet").returncode == 0
+    maps = safetensors.numpy.load_file(out)
+    beside = json.loads((tmp_path / "maps.json").read_text())
+    assert beside[0]["id"] == 7
+    for entry in beside:
+        assert maps[entry["entry"]].shape[-1] == len(entry["tokens"])
+    refused = run("extract", tmp_path / "e.json", "--out", tmp_path / "maps.pkl")
+    assert refused.returncode == 2
+    assert ".safetensors" in refused.stderr
+
+
+def test_the_store_is_listed_and_cleared(text: Path, tmp_path: Path):
+    store = tmp_path / "s"
+    run("entropy", text, "--store", store, "--quiet")
+    listed = run("store", "list", "--store", store).stdout.splitlines()
+    assert len(listed) == 2  # surface patterns came with the same pass
+    assert "bytes in" in run("store", "size", "--store", store).stdout
+    assert run("store", "clear", "--store", store).stdout.startswith("2 entries")
+    assert run("store", "list", "--store", store).stdout == ""
+
+
+def mistakes(folder: Path) -> dict[str, tuple[list[str], list[str]]]:
+    """what -> (arguments, what the message says)"""
+    files = {
+        "latin.txt": b"caf\xe9\n",
+        "empty.txt": b"",
+        "blank.txt": b"\n  \n\n",
+        "nul.txt": b"a\0b\n",
+        "cut.json": b'[{"text": "a"},\n {"text": "b"',
+        "object.json": b'{"text": "a"}',
+        "none.json": b'[{"title": "a"}]',
+        "two.json": b'[{"text": "a", "words": ["a"]}]',
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (folder / "bare").mkdir()
+    (folder / "taken.json").mkdir()
+    (folder / "bare" / "config.json").write_text('{"model_type": "bert"}')
+    good = str(folder / "good.txt")
+    Path(good).write_text(TEXT)
+    says = {
+        "latin.txt": ["UTF-8", "line 1"],
+        "empty.txt": ["empty"],
+        "blank.txt": ["blank"],
+        "nul.txt": ["NUL"],
+        "cut.json": ["cut off", "line 2"],
+        "object.json": ["not a list"],
+        "none.json": ["none"],
+        "two.json": ["two"],
+    }
+    given = {name: ([str(folder / name)], said) for name, said in says.items()}
+    return given | {
+        "missing": ([str(folder / "nope.txt")], ["cannot be read"]),
+        "no weights": ([good, "--model", str(folder / "bare")], ["no weights"]),
+        "no hub": ([good, "--model", "bert-base-uncasd"], ["bert-base-uncasd"]),
+        "too long": ([good, "--max-length", "4096"], ["4096", "128"]),
+        "mode": ([good, "--mode", "wrong"], ["corrected, paper"]),
+        "device": ([good, "--device", "gpu"], ["auto, cpu, cuda"]),
+        "no folder": ([good, "--out", str(folder / "nowhere" / "x.json")], ["no folder", "nowhere"]),
+        "a folder": ([good, "--out", str(folder / "taken.json")], ["a folder"]),
+        "suffix": ([good, "--out", str(folder / "x.pkl")], [".json"]),
+        "option": ([good, "--nonsense"], ["--nonsense"]),
+    }
+
+
+def test_every_mistake_is_one_message_and_exit_code_2(tmp_path: Path):
+    for name, (arguments, said) in mistakes(tmp_path).items():
+        done = run("entropy", *arguments, "--store", tmp_path / "s")
+        assert done.returncode == 2, (name, done.stderr)
+        assert "Traceback" not in done.stderr, name
+        for words in said:
+            assert words in done.stderr, (name, words, done.stderr)
+        assert done.stdout == "", name

@@ -1,0 +1,71 @@
+"""`coreference-heads` on the command line: the table, the strict candidates, another system, messages for mistakes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bertviz_core.cli import commands as cli
+from bertviz_core.corpora.samples import FOLDER
+from tests.bracketed import conll
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["bertviz_core", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return int(ended.value.code or 0)
+
+
+def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp_path: Path):
+    out, strict = tmp_path / "x.json", tmp_path / "strict.json"
+    gold = FOLDER / "coreference.conllu"
+    place = ("--store", tmp_path / "store", "--quiet")
+    assert run(monkeypatch, "coreference-heads", "coreference", "--predictions", gold, "--out", out, *place) == 0
+    given = json.loads(out.read_text())
+    systems = list(dict.fromkeys(row["system"] for row in given["table"]))
+    predicted = "predictions: coreference.conllu"
+    assert systems[:5] == ["nearest", "head match", "head match, else nearest", "rule-based", predicted]
+    assert systems[5].startswith("head ") and systems[-1].endswith(", antecedent->mention")
+    keys = {"system", "type", "n", "accuracy", "low", "high", "heldout_accuracy"}
+    assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"])
+    accuracy = np.array(given["arrays"]["accuracy"])  # (direction, type, layer, head)
+    assert accuracy.shape == (2, 4, 6, 8) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
+    assert given["arrays"]["directions"] == ["mention->antecedent", "antecedent->mention"]
+    for system, values in ((systems[5], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
+        best = next(row for row in given["table"] if row["system"] == system and row["type"] == "all")
+        assert best["accuracy"] == pytest.approx(values.max(), abs=1e-12) and best["n"] == given["provenance"]["items"]
+    assert list(given["best"]) == ["head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
+    assert (given["best"]["direction"], given["best"]["accuracy"]) == ("mention->antecedent", accuracy[0, 0].max())
+    layer, head = (int(number) - 1 for number in given["best"]["head"].split("-"))
+    assert accuracy[0, 0, layer, head] == given["best"]["accuracy"] < accuracy[1, 0].max()
+    counted = given["provenance"]
+    assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
+    assert counted["left_out"][0]["reason"].endswith("(out of reach)")
+    assert run(monkeypatch, "coreference-heads", "coreference", "--candidates", "words", "--out", strict, *place) == 0
+    words = np.array(json.loads(strict.read_text())["arrays"]["accuracy"])
+    assert words.max() < accuracy.max() and (words <= accuracy).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("encyclopedia",), "This is no coreference file"),
+        (("coreference", "--candidates", "tokens"), "Choose mentions or words"),
+        (("coreference", "--predictions", "none.conll"), "none.conll"),
+    ],
+)
+def test_mistakes_are_one_message(monkeypatch, capsys, tmp_path, arguments, said):
+    assert run(monkeypatch, "coreference-heads", *arguments, "--no-store", "--quiet") == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_bracket_that_never_closes_names_its_line(monkeypatch, capsys, tmp_path: Path):
+    path = tmp_path / "broken.conll"
+    path.write_text(conll("[1 a ] b [1 c d ]").replace(" 1)", " -"))
+    assert run(monkeypatch, "coreference-heads", path, "--no-store", "--quiet") == 2
+    assert "broken.conll, line 4" in capsys.readouterr().err

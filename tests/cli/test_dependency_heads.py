@@ -1,0 +1,99 @@
+"""The commands `dependency-heads` and `treebank`: what the files hold, and what a bad file is answered with."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.cli import commands as cli
+from bertviz_core.errors import InputError, SettingsError
+
+COLUMNS = ["relation", "n", "head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
+COLUMNS += ["baseline_offset", "baseline_accuracy"]
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+
+
+def command(out: Path, *arguments: str) -> dict:
+    given = [*arguments, "--quiet", "--out", str(out)]
+    done = CliRunner().invoke(cli.app, given, catch_exceptions=False)
+    assert done.exit_code == 0
+    return json.loads(out.read_bytes())
+
+
+def test_the_table_and_the_arrays_have_the_names_that_scripts_rely_on(tmp_path):
+    found = command(tmp_path / "x.json", "dependency-heads", "treebank", "--view", "function-heads")
+    assert list(found["table"][0]) == COLUMNS
+    relations = [row["relation"] for row in found["table"]]
+    assert relations[:2] == ["all", "UAS"] and relations == found["arrays"]["relations"]
+    accuracy = np.array(found["arrays"]["accuracy"])
+    layers, heads = found["provenance"]["model"]["layers"], found["provenance"]["model"]["heads"]
+    assert accuracy.shape == (2, len(relations), layers, heads)
+    for place, row in enumerate(found["table"]):
+        layer, head = (int(part) - 1 for part in row["head"].split("-"))
+        best = accuracy[DIRECTIONS.index(row["direction"]), place, layer, head]
+        assert best == accuracy[:, place].max() == pytest.approx(row["accuracy"], abs=1e-14)
+        assert 0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1
+        assert row["n"] >= 20 and 1 <= abs(row["baseline_offset"]) <= 5
+    assert {"prep", "pobj"} <= set(relations) and "case" not in relations
+
+
+def test_options_change_what_is_shown(tmp_path):
+    wide = command(tmp_path / "a.json", "dependency-heads", "treebank", "--min-count", "8", "--offsets", "1")
+    assert "nmod:poss" in wide["arrays"]["relations"] and {r["baseline_offset"] for r in wide["table"]} <= {-1, 1}
+    merged = command(tmp_path / "b.json", "dependency-heads", "treebank", "--min-count", "8", "--merge-subtypes")
+    assert not any(":" in relation for relation in merged["arrays"]["relations"])
+    assert merged["table"][0]["n"] == wide["table"][0]["n"]
+
+
+def test_the_csv_says_in_every_row_which_view_it_is_of(tmp_path):
+    given = ["dependency-heads", "treebank", "--view", "function-heads", "--quiet", "--out", str(tmp_path / "x.csv")]
+    assert CliRunner().invoke(cli.app, given, catch_exceptions=False).exit_code == 0
+    with (tmp_path / "x.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert rows[0]["relation"] == "all" and {row["view"] for row in rows} == {"function-heads"}
+
+
+def test_mode_as_in_the_paper_has_the_releases_offsets_and_no_heldout_column(tmp_path):
+    found = command(tmp_path / "x.json", "dependency-heads", "treebank", "--mode", "paper", "--offsets", "5")
+    assert "heldout_accuracy" not in found["table"][0]
+    assert found["arrays"]["offsets"] == [-3, -2, -1, 0, 1, 2]
+
+
+def test_a_treebank_becomes_the_authors_json(tmp_path):
+    bank = tmp_path / "bank.txt"
+    bank.write_text("He 2-nsubj\nsat 0-root\n\nShe 2-nsubj\nstood 0-root")
+    found = command(tmp_path / "x.json", "treebank", str(bank))
+    assert found == [
+        {"words": ["He", "sat"], "relns": ["nsubj", "root"], "heads": [2, 0]},
+        {"words": ["She", "stood"], "relns": ["nsubj", "root"], "heads": [2, 0]},
+    ]
+
+
+def test_bad_files_and_options_are_refused(tmp_path):
+    bank = tmp_path / "bank.conllu"
+    bank.write_text("1\tHe\t_\tPRON\t_\t_\t_\t_\t_\t_\n")
+    for arguments in (["treebank", str(bank)], ["dependency-heads", str(bank)]):
+        with pytest.raises(InputError, match="HEAD is _"):
+            CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
+    for option, value in (("--view", "sideways"), ("--offsets", "0")):
+        with pytest.raises(SettingsError):
+            CliRunner().invoke(cli.app, ["dependency-heads", "treebank", option, value], catch_exceptions=False)
+
+
+def test_sentences_that_are_too_long_are_counted_in_the_result(tmp_path):
+    bank = tmp_path / "bank.txt"
+    bank.write_text("He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 300 + "end 0-root\n\nShe 2-nsubj\nstood 0-root")
+    found = command(tmp_path / "x.json", "dependency-heads", str(bank), "--min-count", "1")
+    left_out = found["provenance"]["left_out"]
+    assert [(e["reason"], e["count"]) for e in left_out][:1] != [] and sum(e["count"] for e in left_out) == 1
+    assert found["table"][0]["n"] == 4

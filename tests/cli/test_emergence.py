@@ -1,0 +1,73 @@
+"""The command `emergence`: files and table, the store and a run without one, and what a bad folder is answered with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.engine.store import Store
+from tests import trainings
+from tests.cli.test_commands import run
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
+SMALL = ("--max-length", "64", "--limit", "60")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trainings.save(tmp_path_factory.mktemp("training") / "steps")
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    (tmp_path / "mine.txt").write_text(TEXT)
+    return tmp_path / "mine.txt"
+
+
+def test_files_and_table_say_the_same(folder, text, tmp_path):
+    outs = [option for name in ("x.json", "x.csv", "x.html", "x.safetensors") for option in ("--out", tmp_path / name)]
+    done = run("emergence", folder, "--text", text, *SMALL, *outs, store=tmp_path / "store")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "checkpoints" in done.stderr
+    whole = json.loads((tmp_path / "x.json").read_bytes())
+    assert [row["step"] for row in whole["table"]] == whole["arrays"]["steps"] == list(trainings.STEPS)
+    kept = Emergence.from_bytes((tmp_path / "x.safetensors").read_bytes())
+    assert kept.arrays() == whole["arrays"]
+    assert (tmp_path / "x.csv").read_text().count("\n") == 1 + len(trainings.STEPS)
+    assert "Heads by what they do" in (tmp_path / "x.html").read_text()
+    again = run("emergence", folder, "--text", text, *SMALL, store=tmp_path / "store")
+    assert again.stderr == ""  # all of it stood in the store
+    assert {"step", "loss", "next_heads", "UAS", "UAS_offset"} <= set(again.stdout.splitlines()[0].split())
+    assert again.stdout.splitlines()[1].split()[0] == "0" and "uniform_entropy" in again.stdout
+
+
+def test_the_stored_results_of_a_checkpoint_serve_the_other_commands(folder, text, tmp_path):
+    run("emergence", folder, "--text", text, *SMALL, "--quiet", store=tmp_path / "store")
+    before = sorted(entry.key for entry in Store(tmp_path / "store").entries())
+    model = folder / f"step-{trainings.STEPS[1]:07d}"
+    done = run("entropy", text, "--model", model, *SMALL, "--out", tmp_path / "one.json", store=tmp_path / "store")
+    assert done.returncode == 0
+    assert sorted(entry.key for entry in Store(tmp_path / "store").entries()) == before
+
+
+def test_without_a_store_nothing_is_left(folder, text, tmp_path):
+    done = run("emergence", folder, "--text", text, *SMALL, "--no-store", "--quiet", store=tmp_path / "store")
+    assert done.returncode == 0 and "uniform_entropy" in done.stdout
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_folder_without_checkpoints_is_one_message(tmp_path, made):
+    if made:
+        (tmp_path / "nothing").mkdir()
+    done = run("emergence", tmp_path / "nothing", store=tmp_path / "store")
+    assert done.returncode == 2 and done.stdout == ""
+    assert ("No checkpoint" if made else "no folder") in done.stderr and "Traceback" not in done.stderr
+
+
+def test_options_that_name_a_model_are_none_of_this_command(folder, tmp_path):
+    assert run("emergence", folder, "--model", "demo", store=tmp_path / "store").returncode == 2
+    assert run("emergence", folder, "--out", tmp_path / "x.txt", store=tmp_path / "store").returncode == 2

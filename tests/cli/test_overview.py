@@ -1,0 +1,48 @@
+"""The command `overview`: a table of all heads from what is stored, and nothing computed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.plotting.style import BEHAVIOURS
+from tests.app.test_app import ROOT
+
+
+def overview(store: Path, *options: str, code: int = 0) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "bertviz_core", "overview", "--store", str(store), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
+    said = overview(tmp_path / "store").stdout.splitlines()
+    assert said[0].split()[:4] == ["label", "layer", "head", "behaviour"]
+    assert said[3].split()[:3] == ["1-3", "1", "3"]
+    behaviours = {line.split()[3] for line in said[1:49]}
+    assert behaviours <= {*BEHAVIOURS} and len(behaviours) > 1
+    assert "entropy: encyclopedia, mode corrected, at most 128 tokens, seed 0, float32" in said
+    assert said.index("") == 49
+
+
+def test_files_hold_the_same_table(tmp_path):
+    store, paths = tmp_path / "store", [tmp_path / "a.csv", tmp_path / "a.json"]
+    overview(store, "--out", str(paths[0]), "--out", str(paths[1]))
+    rows = list(csv.DictReader(paths[0].open()))
+    whole = json.loads(paths[1].read_text())
+    assert [row["label"] for row in rows] == [row["label"] for row in whole["heads"]]
+    assert [float(row["entropy"]) for row in rows] == pytest.approx([row["entropy"] for row in whole["heads"]])
+    assert whole["origins"]["dependency_heads"]["corpus"] == "treebank"
+
+
+def test_what_cannot_be_is_said_with_what_to_do(tmp_path, tiny_folder):
+    store = tmp_path / "store"
+    assert "Run an analysis first" in overview(store, "--model", str(tiny_folder), code=2).stderr
+    assert "There is no mode" in overview(store, "--mode", "other", code=2).stderr
+    assert "cannot be written" in overview(store, "--out", str(tmp_path / "a.txt"), code=2).stderr

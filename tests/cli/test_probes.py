@@ -1,0 +1,91 @@
+"""`probes` on the command line: its table, its files, its figure, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NAMES = "right-branching,attention-only,attention-and-words"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "bertviz_core", "probes", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=200)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    """A training and a test treebank of the authors' format, and vectors for some of their words."""
+    folder = tmp_path_factory.mktemp("probes")
+    nouns, verbs = ("cat", "dog", "man", "boy", "fox"), ("sat", "ran", "ate", "lay")
+    blocks = [f"The 2-det\n{n} 3-nsubj\n{v} 0-root\nhere 3-advmod\n. 3-punct" for n in nouns for v in verbs]
+    held = {
+        "train": "\n\n".join(blocks[:16]),
+        "dev": "\n\n".join(blocks[15:]),
+        "vectors": "the 1 2\ncat -1 .5\n. 0 1\n",
+    }
+    for name, text in held.items():
+        (folder / f"{name}.txt").write_text(text)
+    return {name: folder / f"{name}.txt" for name in held}
+
+
+def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
+    out, figure = tmp_path / "x.json", tmp_path / "x.html"
+    done = run(
+        *(str(files["train"]), "--dev", str(files["dev"]), "--vectors", str(files["vectors"]), "--probes", NAMES),
+        *("--epochs", "2", "--decode", "mst", "--misaligned-root", "--no-store", "--quiet", "--out", str(out)),
+        *("--out", str(figure)),
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(out.read_text())
+    rows = {row["probe"]: row for row in result["table"]}
+    assert ",".join(rows) == f"{NAMES},attention-and-words-as-released"
+    # of "The", "cat", "sat" and "here", "The" and "cat" are governed by the word to their right
+    assert rows["right-branching"]["score"] == pytest.approx(2 / 4) and rows["right-branching"]["parameters"] == 0
+    assert rows["right-branching"]["with_punctuation"] == pytest.approx(2 / 5)  # "." is not governed by ROOT
+    assert rows["attention-only"]["score"] > rows["right-branching"]["high"]
+    about = result["provenance"]
+    assert set(about["others"]) == {"dev", "vectors"} and about["others"]["dev"]["name"] == "dev.txt"
+    assert about["options"]["misaligned_root"] is True and about["options"]["decode"] == "mst"
+    left_out = {entry["reason"]: entry["count"] for entry in about["left_out"]}
+    assert left_out["a sentence that also stands in the test file (not trained on)"] == 1
+    assert result["arrays"]["about"]["sentences"] == {"train": 13, "validation": 2, "test": 5}
+    # "The", "cat" and "." have vectors; "sat" and "here" have none
+    assert 0 < result["arrays"]["about"]["vectors"]["unknown_words"] < 1
+    assert "Right-branching" in figure.read_text()
+
+
+def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tmp_path):
+    names, tables = "distances-and-words,attention-only", []
+    for flag in ((), ("--misaligned-root",)):
+        out, csv = tmp_path / f"{len(flag)}.json", tmp_path / f"{len(flag)}.csv"
+        done = run(
+            *(str(files["train"]), "--dev", str(files["dev"]), "--mode", "paper", "--probes", names, *flag),
+            *("--store", str(tmp_path / "store"), "--quiet", "--out", str(out), "--out", str(csv)),
+        )
+        assert done.returncode == 0, done.stderr
+        tables.append(json.loads(out.read_text())["table"])
+    assert [row["probe"] for row in tables[0]] == [
+        *("distances-and-words", "distances-and-words-as-released", "attention-only")
+    ]
+    assert csv.read_text().count(f'"{names}"') == 3  # what was asked for, in every row
+    assert tables[0] == tables[1]  # seconds too: the second is what the first stored
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--probes", "parser"), "There is no probe 'parser'"),
+        (("--decode", "best"), "There is no decoding 'best'"),
+        (("--rank", "0"), "below 1"),
+        (("--vectors", "nowhere.txt"), "cannot be read"),
+    ],
+)
+def test_what_cannot_be_done_is_said(files, arguments, said):
+    done = run(str(files["train"]), *arguments, "--no-store", "--quiet")
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr

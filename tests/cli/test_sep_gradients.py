@@ -1,0 +1,53 @@
+"""`sep-gradients TEXT --examples FILE`: the numbers, and the inputs from which anyone can recompute them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bertviz_core.cli.commands import app
+from tests import families
+from tests.oracles import gradients as reference
+
+
+def run(*arguments: object) -> None:
+    app([str(argument) for argument in arguments], standalone_mode=False)
+
+
+def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path) -> None:
+    import transformers
+
+    folder = families.save(families.FAMILIES["bert"], tmp_path / "model", auto="AutoModelForMaskedLM")
+    (tmp_path / "text.txt").write_text("\n".join([*families.TEXT, "", "the dog slept ."]))
+    out, examples = tmp_path / "result.json", tmp_path / "examples.json"
+    given = (tmp_path / "text.txt", "--model", folder, "--max-length", 24, "--seed", 3, "--quiet", "--device", "cpu")
+    run("sep-gradients", *given, "--no-store", "--out", out, "--examples", examples)
+    result, used = json.loads(out.read_text()), json.loads(examples.read_text())
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
+    values, losses = [], []
+    for example in used:
+        assert sorted(example) == ["input_ids", "labels", "original_ids", "token_type_ids"]
+        maps, slopes, loss, _ = reference.gradient(
+            model, example["input_ids"], example["token_type_ids"], example["labels"]
+        )
+        classes = reference.token_classes(families.wordpiece(), example["original_ids"])
+        values.append(reference.class_values(maps, slopes, classes, "sep")["to_sep"])
+        losses.append(loss)
+    assert len(used) == result["provenance"]["segments"] > 1
+    np.testing.assert_allclose(result["arrays"]["to_sep"], np.mean(values, axis=0), rtol=1e-4)
+    assert result["arrays"]["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
+    assert result["arrays"]["masked_tokens"] == sum(label != -100 for e in used for label in e["labels"])
+
+
+def test_the_terminal_says_loss_and_accuracy_with_their_digits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("sep-gradients", "encyclopedia", "--limit", 2, "--no-store", "--quiet", "--device", "cpu")
+    shown = capsys.readouterr().out
+    row = next(line for line in shown.splitlines() if line.strip().startswith("1-1 "))
+    assert float(row.split()[3]) > 0, "a small gradient is not rounded away"
+    assert "\nloss: " in shown
+    assert "\nmasked_tokens: " in shown

@@ -1,0 +1,223 @@
+"""Every coreference format is recognised and read right; what is broken names its line, what is lost is counted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
+from bertviz_core.corpora.coreference.formats import check_coreference, read_coreference
+from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.source import from_bytes, from_path
+from bertviz_core.errors import InputError
+from tests.bracketed import conll
+
+LITBANK = "\t".join(["book", "0", "{}", "{}", *"________", "{}"])
+ENTITY = "# global.Entity = {}\n{}"
+
+
+def read(text: str, predicted: bool = False) -> tuple[str, list[CoreferenceDocument], dict[str, int]]:
+    corpus = read_coreference(from_bytes(text.encode(), "given"), predicted=predicted)
+    left_out = LeftOut()
+    documents = list(corpus.documents(left_out))
+    return corpus.format, documents, {reason: entry["count"] for reason, entry in left_out.reasons.items()}
+
+
+def spans(document: CoreferenceDocument) -> list[tuple[int, int, int]]:
+    return [(mention.start, mention.end, mention.cluster) for mention in document.mentions]
+
+
+def conllu(*entities: str, order: str = "eid-etype-head-other", ids: tuple[str, ...] = ()) -> str:
+    ids = ids or tuple(str(i) for i in range(1, len(entities) + 1))
+    rows = [
+        "\t".join([i, f"w{i}", "_", "NOUN", "_", "_", "0" if i == "1" else "1", "_", "_", f"Entity={e}" if e else "_"])
+        for i, e in zip(ids, entities, strict=True)
+    ]
+    return f"# newdoc id = d\n# global.Entity = {order}\n" + "\n".join(rows) + "\n"
+
+
+def test_conll_2012_with_nested_mentions():
+    kind, (document,), lost = read(conll("[1 [2 her ] ship ] sank / [2 Ann ] swam", tags={"her": "PRP$"}))
+    assert (kind, lost) == ("CoNLL-2012", {})
+    assert document.words == ("her", "ship", "sank", "Ann", "swam") and document.sentences == (0, 3)
+    assert spans(document) == [(0, 2, 1), (0, 1, 0), (3, 4, 0)]  # outer before inner; chains as they close
+    assert document.tags == ("PRP$", "-", "-", "-", "-") and document.governors is None and document.parse is None
+
+
+def test_the_parse_column_is_kept_where_there_is_one():
+    text = conll("[1 Ann ] swam / [1 she ] won").replace("Ann - -", "Ann NNP (TOP(S(NP*)")
+    assert read(text)[1][0].parse[:2] == ("(TOP(S(NP*)", "-")
+
+
+def test_documents_without_markers_are_told_apart_by_name():
+    text = conll("[1 a ] b", "[1 c ]")
+    plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    assert [document.name for document in read(plain)[1]] == ["d0", "d1"]
+    assert [document.name for document in read(text.replace("(d1); part 000", "(d1); part 002"))[1]] == [
+        "d0",
+        "d1, part 2",
+    ]
+
+
+def test_litbank_has_thirteen_columns_and_empty_chains():
+    rows = [LITBANK.format(i, word, chain) for i, (word, chain) in enumerate([("Ann", "(0)"), ("ran", ""), (".", "")])]
+    kind, (document,), _ = read("#begin document (book); part 0\n" + "\n".join(rows) + "\n\n#end document\n")
+    assert kind == "LitBank" and spans(document) == [(0, 1, 0)] and document.tags is None
+
+
+def test_three_columns_with_typed_chains_and_sentences_from_full_stops():
+    rows = [
+        "0\tAnn\t(person-7-Ann)",
+        "1\tran\t_",
+        "2\t.\t_",
+        "3\tThe\t(person-7-Ann(place-2",
+        "4\tend\tplace-2)person-7)",
+    ]
+    kind, (document,), _ = read("# begin document X\n" + "\n".join(rows))
+    assert kind.startswith("3 columns") and document.name == "X" and document.sentences == (0, 3)
+    assert spans(document) == [(0, 1, 0), (3, 5, 1), (3, 5, 0)]
+
+
+def test_two_and_five_columns():
+    kind, (document,), lost = read("#begin document (x); part 000\nx (1\nx 1)\nx -\nx (1)\n#end document")
+    assert kind.startswith("2 columns") and spans(document) == [(0, 2, 0), (3, 4, 0)]
+    assert lost == {"a word that the file does not name (read as _)": 4}
+    kind, (document,), _ = read("t\t0\t0\ta\t(1(3\nt\t0\t1\tb\t3)1)\t\nt\t0\t2\tc\t-")
+    assert kind == "5 columns" and document.words == ("a", "b", "c") and spans(document) == [(0, 2, 0), (0, 2, 1)]
+
+
+def test_crossing_mentions_and_mentions_of_one_chain_inside_each_other():
+    rows = "t 0 0 a (1|(2\nt 0 1 b 1)\nt 0 2 c 2)|(3|(3\nt 0 3 d 3)\nt 0 4 e 3)"
+    assert spans(read(rows)[1][0]) == [(0, 3, 1), (0, 2, 0), (2, 5, 2), (2, 4, 2)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "said"),
+    [
+        ("t 0 0 a (1\nt 0 1 b (2\nt 0 2 c 2)", 1, "chain 1 that opens here never closes"),
+        ("t 0 0 a (1)\nt 0 1 b 4)", 2, "Chain 4 is closed here"),
+        ("t 0 0 a (1)\nt 0 1 b 4", 2, "'4' is not a list of chain brackets"),
+        ("t 0 0 a (1)\nt 0 1 b ((4)", 2, "not a list of chain brackets"),
+        ("t 0 0 a (1)\nt 0 b -", 2, "4 columns where the file has 5"),
+    ],
+)
+def test_what_is_broken_names_its_line(rows, line, said):
+    with pytest.raises(InputError, match=said) as caught:
+        read(rows)
+    assert caught.value.where == f"given, line {line}" and caught.value.hint
+
+
+def test_a_mention_given_twice_is_read_once_and_counted():
+    _, (document,), lost = read("t 0 0 a (1(1\nt 0 1 b 1)1)")
+    assert spans(document) == [(0, 2, 0)] and lost == {"a mention given twice (read once)": 1}
+
+
+def test_corefud_with_trees():
+    kind, (document,), lost = read(conllu("(e1-person-1-(e2)", "e1)", "(e1)"))
+    assert (kind, lost) == ("CorefUD", {}) and document.name == "d"
+    assert spans(document) == [(0, 2, 1), (0, 1, 0), (2, 3, 1)]
+    assert document.governors == (-1, 0, 0) and document.tags == ("NOUN",) * 3
+
+
+def test_corefud_entities_are_found_where_the_declaration_says():
+    order = "entity-GRP-infstat-MIN-coref_type-identity"
+    text = conllu("(person-5-new-1-ana-Ann", "person-5)", "(person-5-giv-1-ana)", "(place-9-new-1)", order=order)
+    assert spans(read(text)[1][0]) == [(0, 2, 0), (2, 3, 0), (3, 4, 1)]
+    gum = conllu("(12-person-giv:act-cf1-1,2-coref", "12)", "(12-person)", order="GRP-etype-infstat-centering-link")
+    assert spans(read(gum)[1][0]) == [(0, 2, 0), (2, 3, 0)]
+
+
+def test_corefud_leaves_out_and_counts_discontinuous_mentions_and_zeros():
+    _, (document,), lost = read(
+        conllu("(e1[1/2]-x)", "(e3)", "(e1[2/2]-x)", "(e2)", "(e2)", ids=("1", "2", "3", "3.1", "4"))
+    )
+    assert document.words == ("w1", "w2", "w3", "w4") and spans(document) == [(1, 2, 0), (3, 4, 1)]
+    assert lost == {"a discontinuous mention": 1, "a mention without a word of its own (a zero)": 1}
+
+
+def test_corefud_multi_word_lines_are_no_words_and_documents_begin_at_newdoc():
+    two = conllu("", "(e1)", "", ids=("1-2", "1", "2")) + "\n" + conllu("(e1", "e1)")
+    first, second = read(two)[1]
+    assert first.words == ("w1", "w2") and spans(second) == [(0, 2, 0)] and second.governors == (-1, 0)
+    with pytest.raises(InputError, match="never closes") as caught:
+        read(conllu("(e1", "") + "\n" + conllu("e1)"))
+    assert caught.value.where == "given, line 3"
+
+
+def test_jsonlines_and_predicted_chains():
+    value = {
+        "doc_key": "k",
+        "sentences": [["Ann", "ran"], ["She", "won"]],
+        "clusters": [[[0, 0], [2, 2]]],
+        "predicted_clusters": [[[0, 1], [2, 3]]],
+    }
+    kind, (document,), _ = read(json.dumps(value) + "\n")
+    assert kind == "jsonlines" and document.sentences == (0, 2) and spans(document) == [(0, 1, 0), (2, 3, 0)]
+    assert spans(read(json.dumps(value), predicted=True)[1][0]) == [(0, 2, 0), (2, 4, 0)]
+    with pytest.raises(InputError, match="is not a span of the document's 4 words") as caught:
+        read(json.dumps(value) + "\n" + json.dumps(value | {"clusters": [[[3, 4]]]}))
+    assert caught.value.where == "given, line 2"
+    with pytest.raises(InputError, match="not JSON"):
+        read('{"sentences": [')
+    with pytest.raises(InputError, match="list of lists"):
+        read('{"sentences": ["Ann"]}')
+
+
+def test_gap_words_are_cut_at_the_names():
+    header = "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL"
+    text = "McAnn met Bo Day. She left."
+    row = f"dev-1\t{text}\tShe\t18\tAnn\t2\tTRUE\tBo Day\t10\tFALSE\turl"
+    kind, (document,), _ = read(f"{header}\n{row}\n")
+    assert kind == "GAP" and document.name == "dev-1" and document.sentences == (0, 6)
+    assert document.words == ("Mc", "Ann", "met", "Bo", "Day", ".", "She", "left", ".")
+    assert spans(document) == [(1, 2, 0), (3, 5, 2), (6, 7, 0)]
+    with pytest.raises(InputError, match="'She' does not stand at 19") as caught:
+        read(f"{header}\n{row}\n{row.replace('18', '19')}")
+    assert caught.value.where == "given, line 3"
+    with pytest.raises(InputError, match="2 columns"):
+        read(f"{header}\ndev-1\ttext")
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "plain words of a text", "a b c d"])
+def test_other_files_are_refused(text):
+    with pytest.raises(InputError) as caught:
+        read(text)
+    assert "CorefUD" in caught.value.hint
+
+
+def test_sentences_end_at_full_stops_and_what_closes_them():
+    assert sentence_starts(("Go", "!", '"', "he", "said", ".", ")", "Now")) == (0, 3, 7)
+
+
+def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
+    """CC0 sample: 30 documents or more of 60 to 120 words or little over, equal words, tags' types and mentions."""
+    forms = [read_coreference(from_path(FOLDER / f"coreference.{ending}")) for ending in ("conll", "conllu")]
+    left_out = LeftOut()
+    first, second = (list(form.documents(left_out)) for form in forms)
+    assert [form.format for form in forms] == ["CoNLL-2012", "CorefUD"] and not left_out.reasons
+    for one, other in zip(first, second, strict=True):
+        assert (one.name, one.words, one.sentences, one.mentions) == (
+            other.name,
+            other.words,
+            other.sentences,
+            other.mentions,
+        )
+    assert len(first) >= 30 and all(60 <= len(document.words) <= 135 for document in first)
+
+
+def test_an_upload_without_chains_is_refused_at_once():
+    check_coreference(from_bytes(conll("[1 a ] b [1 c ]").encode(), "given"))
+    with pytest.raises(InputError, match="no chain of two mentions"):
+        check_coreference(from_bytes(conll("[1 a ] b [2 c ]").encode(), "given"))
+    with pytest.raises(InputError, match="never closes"):
+        check_coreference(from_bytes(b"t 0 0 a (1)\nt 0 1 b (1)\nt 0 2 c (1", "given"))
+
+
+@pytest.mark.parametrize("clusters", ["3", "[3]", '{"a": 1}', '"ab"'])
+def test_clusters_of_another_shape_are_one_message_with_the_line(clusters: str):
+    line = f'{{"sentences": [["Ann", "sang"]], "clusters": {clusters}}}\n'
+    with pytest.raises(InputError, match="not a list of lists of spans") as caught:
+        read('{"sentences": [["a"]], "clusters": []}\n' + line)
+    assert caught.value.where == "given, line 2"

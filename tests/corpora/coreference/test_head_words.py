@@ -1,0 +1,120 @@
+"""Head words and types, by trees and by the rule; number, gender and person."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bertviz_core.corpora.coreference.agreement import features
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
+from bertviz_core.corpora.coreference.head_words import TYPES, head_words, how, mention_type
+
+
+def document(text: str, *spans: tuple[int, int], tags=None, governors=None, parse=None) -> CoreferenceDocument:
+    words = tuple(text.split())
+    mentions = tuple(Mention(start, end, 0) for start, end in spans or [(0, len(words))])
+    return CoreferenceDocument(0, "d", "line 1", words, (0,), mentions, tags, governors, parse)
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("the old captain", "captain"),
+        ("the captain of the ship", "captain"),
+        ("Ines , who has commanded the vessel", "Ines"),
+        ("the ship that sank", "ship"),
+        ("of mice and men", "men"),  # a preposition in the first place breaks nothing
+        ("his mother 's", "mother"),
+        ("the ship .", "ship"),
+        ('" The Raven "', "Raven"),
+        ("they", "they"),
+        ("...", "..."),
+    ],
+)
+def test_the_rule(text, head):
+    given = document(text)
+    assert given.words[head_words(given)[0]] == head and how(given) == "rule"
+
+
+def test_the_tree_says_which_word_is_governed_from_outside():
+    # the captain of the ship sank: captain <- sank, the and ship <- captain
+    spans = ((0, 5), (3, 5), (4, 6))  # in the last two words are governed from outside: the first
+    tree = document("the captain of the ship sank", *spans, governors=(1, 5, 4, 4, 1, -1))
+    assert head_words(tree) == (1, 4, 4) and how(tree) == "trees"
+
+
+@pytest.mark.parametrize(
+    ("text", "tags", "parse", "head"),
+    [
+        ("the captain of the ship", "DT NN IN DT NN", "(TOP(NP(NP* *) (PP* (NP* *))))", "captain"),
+        ("the ship that sank", "DT NN WDT VBD", "(NP(NP* *) (SBAR(WHNP*) (S(VP*))))", "ship"),
+        ("the big red", "DT JJ JJ", "(NP* * *)", "red"),
+        ("a cat and the dog", "DT NN CC DT NN", "(NP(NP* *) * (NP* *))", "cat"),
+        ("Smith and Sons Ltd", "NNP CC NNPS NNP", "(NP* * * *)", "Ltd"),
+        ("his mother 's", "PRP$ NN POS", "(NP* * *)", "mother"),
+        ("about 20 of them", "RB CD IN PRP", "(NP(NP(QP* *)) (PP* (NP*)))", "20"),
+        ("they", "PRP", "(TOP(S(NP*)))", "they"),
+        ("here in Rome", "RB IN NNP", "(ADVP* (PP* (NP*)))", "here"),  # no noun phrase: the rule
+        ("the old captain", "DT JJ NN", "(S(NP* *) (NP*))", "captain"),  # no phrase spans it: the rule
+        ("a broken tree", "DT JJ NN", "(NP* *)) *", "tree"),
+    ],
+)
+def test_a_noun_phrase_has_its_head_by_collins_rules(text, tags, parse, head):
+    pieces = tuple(piece.replace(" ", "") for piece in _pieces(parse))
+    given = document(text, tags=tuple(tags.split()), parse=pieces)
+    assert given.words[head_words(given)[0]] == head and how(given) == "parse"
+
+
+def _pieces(parse: str) -> list[str]:
+    """One for each word: what opens before its star, and what closes after it."""
+    return re.findall(r"[^*]*\*\s*\)*(?:\s*\))*", parse)
+
+
+@pytest.mark.parametrize(
+    ("words", "tag", "expected"),
+    [
+        ("so he", "PRP", "pronoun"),
+        ("so his", "PRP$", "pronoun"),
+        ("so it", "PRON", "pronoun"),
+        ("so Ann", "NNP", "proper"),
+        ("so Ann", "PROPN", "proper"),
+        ("so Americans", "NNPS", "proper"),
+        ("so Ship", "NN", "nominal"),
+        ("so they", "-", "nominal"),  # a file with tags is believed
+        ("so they", None, "pronoun"),
+        ("so Ann", None, "proper"),
+        ("so ship", None, "nominal"),
+        ("Ship", None, "nominal"),  # a capital at the start of a sentence says nothing
+    ],
+)
+def test_types(words, tag, expected):
+    given = document(words, tags=None if tag is None else (*["-"] * words.count(" "), tag))
+    assert TYPES[mention_type(given, len(given.words) - 1)] == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        (("she", "she"), ("Ann", "Ann"), True),
+        (("she", "she"), ("Mr. Brown", "Brown"), False),
+        (("she", "she"), ("the queen", "queen"), True),
+        (("it", "it"), ("the queen", "queen"), False),
+        (("they", "they"), ("Ann and Bo", "Bo"), True),
+        (("they", "they"), ("the ship", "ship"), False),
+        (("they", "they"), ("the ships", "ships"), True),
+        (("he", "he"), ("they", "they"), False),
+        (("I", "I"), ("he", "he"), False),
+        (("you", "you"), ("yourselves", "yourselves"), True),
+        (("we", "we"), ("I", "I"), False),
+        (("it", "it"), ("the glass", "glass"), True),
+    ],
+)
+def test_agreement(one, other, agree):
+    first, second = (features(words.split(), head) for words, head in (one, other))
+    assert first.agrees(second) is agree and second.agrees(first) is agree
+
+
+def test_tags_say_number():
+    assert features(["police"], "police", "NNS").number == "plural"
+    assert features(["Paris"], "Paris", "NNP").number == "singular"

@@ -1,0 +1,214 @@
+"""Treebank readers: the three formats, what is left out, and messages that name the line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.source import from_bytes, from_path
+from bertviz_core.corpora.treebank.reader import AUTHORS, CONLLU, CONLLX, Treebank, to_authors
+from bertviz_core.errors import InputError
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data" / "treebanks"
+CATS = """# sent_id = 1
+# text = Cats can't sleep.
+1\tCats\tcat\tNOUN\tNNS\t_\t4\tnsubj\t_\t_
+2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tca\tcan\tAUX\tMD\t_\t4\taux\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t4\tadvmod\t_\t_
+4\tsleep\tsleep\tVERB\tVB\t_\t0\troot\t_\tSpaceAfter=No
+4.1\tsleep\tsleep\tVERB\tVB\t_\t_\t_\t0:root\t_
+5\t.\t.\tPUNCT\t.\t_\t4\tpunct\t_\t_
+"""
+TWO = """1\tNew York\tNew York\tPROPN\t_\t_\t2\tnmod:poss\t_\t_
+2\tsleeps\tsleep\tVERB\t_\t_\t0\troot\t_\t_
+"""
+
+
+def read(text: str | bytes):
+    left_out = LeftOut()
+    data = text if isinstance(text, bytes) else text.encode()
+    bank = Treebank(from_bytes(data, "bank"))
+    return bank.format, list(bank.sentences(left_out)), left_out.to_json()
+
+
+def rows(*lines: str) -> str:
+    """`form head relation` lines to CoNLL-U."""
+    cells = [line.split() for line in lines]
+    return "".join(f"{i}\t{w}\t_\tX\t_\t_\t{h}\t{r}\t_\t_\n" for i, (w, h, r) in enumerate(cells, start=1)) + "\n"
+
+
+GOOD = rows("He 2 nsubj", "sat 0 root")
+
+
+def test_conllu_words_without_ranges_and_empty_nodes():
+    name, sentences, left_out = read(CATS + "\n" + TWO)
+    assert (name, left_out) == (CONLLU, [])
+    first, second = sentences
+    assert to_authors(first) == {
+        "words": ["Cats", "ca", "n't", "sleep", "."],
+        "relns": ["nsubj", "aux", "advmod", "root", "punct"],
+        "heads": [4, 4, 4, 0, 4],
+    }
+    assert second.words == ("New York", "sleeps") and second.relations[0] == "nmod:poss"
+    assert (first.number, first.line, second.number, second.line) == (0, 3, 1, 11)
+
+
+def test_two_spaces_inside_a_form_do_not_shift_the_columns():
+    _, (sentence,), _ = read(TWO.replace("New York\tNew", "New  York\tNew"))
+    assert (sentence.words[0], sentence.governors) == ("New York", (2, 0))
+
+
+def test_conllx_may_have_two_roots():
+    text = "1\tYes\tyes\tUH\tUH\t_\t0\troot\t_\t_\n2\tsir\tsir\tNN\tNN\t_\t0\tdep\t_\t_\n"
+    name, sentences, left_out = read(text)
+    assert (name, sentences[0].governors, left_out) == (CONLLX, (0, 0), [])
+
+
+def test_authors_lines_labels_with_a_dash_and_no_last_blank_line():
+    name, sentences, _ = read("He 2-nsubj\nsat 0-root\n\nA-b 2-nmod-poss\ncat\t0-root")
+    assert name == AUTHORS
+    assert [to_authors(s) for s in sentences] == [
+        {"words": ["He", "sat"], "relns": ["nsubj", "root"], "heads": [2, 0]},
+        {"words": ["A-b", "cat"], "relns": ["nmod-poss", "root"], "heads": [2, 0]},
+    ]
+
+
+@pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
+@pytest.mark.parametrize("change", [lambda t: t, lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t])
+def test_packed_crlf_and_bom_read_the_same(pack, change):
+    name, sentences, left_out = read(pack(change(CATS + "\n" + TWO).encode()))
+    assert (name, [len(s) for s in sentences], left_out) == (CONLLU, [5, 2], [])
+
+
+BROKEN = {
+    "a governor beyond the sentence": (rows("He 7 nsubj", "sat 0 root"), "line 1 (head 7, but the sentence has 2"),
+    "words that govern each other in a circle": (rows("a 2 x", "b 1 x", "c 0 root"), "line 1"),
+    "more than one root": (rows("a 0 root", "b 0 root"), "line 2"),
+    "a word without a governor": (rows("a _ dep", "b 0 root"), "line 1 (HEAD is _)"),
+    "no number in the HEAD column (were two columns swapped?)": (rows("a nsubj 2", "b root 0"), "line 1 ('nsubj')"),
+    "a line without ten columns between tabs": (rows("a 2 x", "b 0 root").replace("2\tb", "2 b"), "line 2 (9 columns)"),
+    "words that are not numbered 1, 2, 3": (rows("a 2 x", "b 0 root").replace("2\tb", "3\tb"), "line 2"),
+    "a word without a relation": (rows("a 2 _", "b 0 root"), "line 1"),
+    "no relation in the DEPREL column (were two columns swapped?)": (rows("a 2 NOUN", "b 0 VERB"), "line 1 ('NOUN')"),
+}
+
+
+@pytest.mark.parametrize("reason", BROKEN)
+def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
+    text, where = BROKEN[reason]
+    _, sentences, left_out = read(text + GOOD)
+    assert [(s.number, s.words) for s in sentences] == [(1, ("He", "sat"))]
+    assert [entry["reason"] for entry in left_out] == [reason]
+    assert left_out[0]["count"] == 1 and left_out[0]["where"][0].startswith(where)
+
+
+@pytest.mark.parametrize("reason", BROKEN)
+def test_a_file_of_nothing_else_is_refused_by_line(reason):
+    text, where = BROKEN[reason]
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert ("swapped" if "swapped" in reason else reason) in error.value.what
+    assert error.value.where == f"bank, {where.split(' (')[0]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "where"),
+    [
+        ("", "empty", "bank"),
+        ("\n \n", "empty", "bank"),
+        ("# only\n# comments\n", "not a treebank", "bank, line 1"),
+        ("<!DOCTYPE html>\n<p>hi</p>", "HTML", "bank, line 1"),
+        (CATS.replace("\t", " "), "tabs", "bank, line 3"),
+        ("The cat sat.\nIt slept.", "not a treebank", "bank, line 1"),
+        (lzma.compress(CATS.encode() * 5000)[:-300], "breaks off", "bank, after line"),
+        (b"1\tcaf\xe9\t_\tX\t_\t_\t0\troot\t_\t_\n", "UTF-8", "bank, line 1"),
+    ],
+)
+def test_other_files_are_refused_by_line(text, said, where):
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert said in error.value.what and error.value.where.startswith(where)
+
+
+def columns(*order: int) -> str:
+    """The two good sentences with their columns in another order."""
+    lines = [line.split("\t") for line in (CATS + "\n" + TWO).splitlines()]
+    return "\n".join("\t".join(row[i] for i in order) if len(row) == 10 else "\t".join(row) for row in lines)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        (7, 4, "the relations stand in column 5"),
+        (7, 2, "the relations stand in column 3"),
+        (7, 8, "the relations stand in column 9"),
+        (7, 9, "the relations stand in column 10"),
+        (7, 3, "the relations stand in column 4"),
+        (1, 3, "parts of speech stand in column 2"),
+        (7, 6, "the relations stand in column 7"),
+        (0, 1, "ID"),
+        (0, 6, "HEAD"),
+        (6, 8, "HEAD"),
+    ],
+)
+def test_two_swapped_columns_are_noticed(one, other, said):
+    order = list(range(10))
+    order[one], order[other] = other, one
+    with pytest.raises(InputError) as error:
+        read(columns(*order))
+    assert said in error.value.what
+    assert error.value.where.startswith("bank, line")
+
+
+def test_comments_at_the_end_are_no_sentence():
+    _, sentences, left_out = read(GOOD + "# the end\n")
+    assert (len(sentences), left_out) == (1, [])
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="no shared data")
+@pytest.mark.parametrize(
+    ("path", "sentences", "words"),
+    [
+        ("UD_English-EWT/en_ewt-ud-dev.conllu.xz", 2001, 25147),
+        ("UD_English-GUM/en_gum-ud-dev.conllu.xz", 1575, 28119),
+        ("UD_German-GSD/de_gsd-ud-dev.conllu.xz", 799, 12480),
+        ("UD_French-GSD/fr_gsd-ud-dev.conllu.xz", 1476, 35721),
+        ("UD_Czech-CAC/cs_cac-ud-dev.conllu.xz", 603, 10912),
+        ("UD_Arabic-PUD/ar_pud-ud-test.conllu.xz", 1000, 20747),
+        ("UD_Chinese-GSD/zh_gsd-ud-dev.conllu.xz", 500, 12665),
+        ("UD_Japanese-GSD/ja_gsd-ud-dev.conllu.xz", 507, 12287),
+    ],
+)
+def test_universal_treebanks_have_the_counts_that_their_publishers_give(path, sentences, words):
+    left_out = LeftOut()
+    bank = Treebank(from_path(DATA / path))
+    read_ones = list(bank.sentences(left_out))
+    assert bank.format == CONLLU
+    rows = [line.split("\t") for line in lzma.decompress((DATA / path).read_bytes()).decode().splitlines()]
+    counted = Counter(row[7] for row in rows if row[0].isdigit() and len(row) == 10)
+    assert Counter(relation for sentence in read_ones for relation in sentence.relations) == counted
+    assert (len(read_ones), sum(map(len, read_ones)), left_out.to_json()) == (sentences, words, [])
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="no shared data")
+def test_stanford_dependencies_lose_nothing_silently():
+    path = DATA / "GUM-StanfordDependencies" / "gum-v5.1.0-stanford-shared.tar.xz"
+    left_out, kept, blocks = LeftOut(), 0, 0
+    with tarfile.open(path) as archive:
+        texts = [archive.extractfile(member).read() for member in archive if member.isfile()]
+    for text in texts:
+        bank = Treebank(from_bytes(text, "gum"))
+        assert bank.format == CONLLX
+        kept += sum(1 for _ in bank.sentences(left_out))
+        blocks += sum(1 for line in io.BytesIO(text) if line.startswith(b"1\t"))
+    assert (len(texts), blocks) == (88, 4091)
+    assert kept + sum(entry["count"] for entry in left_out.to_json()) == 4091
+    assert kept > 4080

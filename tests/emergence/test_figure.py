@@ -1,0 +1,89 @@
+"""The pictures of a training hold its numbers, mark the chosen step, and have a place for step 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.figures import paper_figure
+from bertviz_core.emergence.figure import columns, course_figure, head_figure, positions, relations_figure
+from bertviz_core.emergence.requests import shipped
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.heads import Head
+
+
+@pytest.fixture(scope="module")
+def result() -> Emergence:
+    return shipped()
+
+
+def named(figure, name: str):
+    return [trace for trace in figure.data if trace.name == name]
+
+
+def test_step_0_has_a_place_on_the_logarithmic_axis():
+    assert positions(np.array([0, 4, 100])).tolist() == [2.0, 4.0, 100.0]
+    assert positions(np.array([5, 50])).tolist() == [5.0, 50.0]
+    assert positions(np.array([0])).tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("steps", "ticks", "places"),
+    [
+        ([0, 4, 200], ["0", "10", "100"], [2, 10, 100]),
+        ([1, 20, 3000], ["1", "10", "100", "1,000"], [1, 10, 100, 1000]),
+        ([500, 900], ["500", "900"], [500, 900]),
+    ],
+)
+def test_steps_are_told_by_powers_of_ten(result, steps, ticks, places):
+    made = replace(result, steps=np.array(steps), averages=result.averages[: len(steps)])
+    axis = head_figure(made, Head(0, 0)).layout.xaxis
+    assert list(axis.ticktext) == ticks and list(axis.tickvals) == places
+
+
+def test_the_course_holds_loss_and_counts_and_marks_the_step(result):
+    labels = result.behaviours()
+    figure = course_figure(result, labels, 3)
+    np.testing.assert_array_equal(named(figure, "loss")[0].y, result.loss)
+    np.testing.assert_array_equal(named(figure, "previous token")[0].y, (labels == "previous").sum((1, 2)))
+    counted = sum(np.array(trace.y) for trace in figure.data if trace.name != "loss")
+    assert set(counted.tolist()) == {labels[0].size}
+    assert {shape.x0 for shape in figure.layout.shapes} == {positions(result.steps)[3]}
+    assert len(figure.layout.shapes) == 2 and not paper_figure(result).layout.shapes
+
+
+def test_without_a_loss_there_is_no_panel_for_it(result):
+    without = replace(result, loss=np.full(len(result.steps), np.nan))
+    figure = course_figure(without, result.behaviours())
+    assert not named(figure, "loss") and len(figure.layout.annotations) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 6])
+def test_a_panel_for_each_relation_with_its_offset(result, count):
+    names = result.relations[1 : 1 + count]
+    figure = relations_figure(result, names, base=0)
+    best, level = named(figure, "best head of each step"), named(figure, "best fixed offset")
+    assert len(best) == len(level) == count
+    for panel, name in enumerate(names):
+        row = result.relations.index(name)
+        np.testing.assert_allclose(best[panel].y, 100 * result.best_accuracy[:, row])
+        assert set(level[panel].y) == {100 * result.baseline[row]}
+        followed = named(figure, "the head that ends as the best")[panel]
+        np.testing.assert_allclose(followed.y, 100 * result.followed[:, row])
+        _, layer, head = result.finally_best[row]
+        assert f"head {Head(layer, head).label(0)}" in followed.hovertemplate
+
+
+def test_one_heads_own_course(result):
+    figure = head_figure(result, Head(0, 2))
+    np.testing.assert_array_equal(named(figure, "the previous token")[0].y, result["previous"][:, 0, 2])
+    np.testing.assert_array_equal(named(figure, "entropy")[0].y, result["entropy"][:, 0, 2])
+    assert set(named(figure, "uniform attention")[0].y) == {result.uniform}
+
+
+def test_the_maps_quantities_are_those_of_the_step(result):
+    shown = {column.quantity: column.values for column in columns(result, 2)}
+    np.testing.assert_array_equal(shown["previous"], result["previous"][2])
+    np.testing.assert_array_equal(shown["entropy"], result["entropy"][2])

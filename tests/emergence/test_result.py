@@ -1,0 +1,115 @@
+"""A training put together from made-up checkpoints: best, held-out and followed heads, behaviours, the table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.dependency_heads.result import UAS
+from bertviz_core.emergence.result import Emergence
+from tests.oracles import emergence as reference_emergence
+
+LAYERS, HEADS = 2, 3
+STEPS = (0, 10, 300)
+RELATIONS = ["all", UAS, "det", "dobj", "root"]
+QUANTITIES = ["previous", "next", "to_sep", "entropy"]
+
+
+@pytest.fixture
+def made() -> Emergence:
+    draw = np.random.default_rng(7)
+    n = np.array([[100, 90, 40, 30, 10], [80, 70, 35, 0, 10]])  # (fold, relation); one half has no dobj
+    shape = (len(STEPS), 2, 2, len(RELATIONS), LAYERS, HEADS)
+    correct = (draw.random(shape) * n[None, :, None, :, None, None]).astype(np.uint8)
+    averages = draw.random((len(STEPS), len(QUANTITIES), LAYERS, HEADS)).astype(np.float32) * 0.4
+    averages[:, 3] = 2.0
+    averages[0, 3] = 4.5  # at first all heads are broad
+    averages[1, 0, 0, 1] = averages[2, 0, 0, 1] = 0.9
+    averages[2, 2, 1, 2] = np.nan
+    provenance = {
+        "settings": {"mode": "corrected"},
+        "format": "CoNLL-U",
+        "corpus": {"name": "a text"},
+        "others": {"treebank": {"name": "a treebank"}},
+        "options": {"view": "function-heads"},
+    }
+    return Emergence(
+        provenance=provenance,
+        steps=np.array(STEPS),
+        tokens=np.array([0, 640, 19200]),
+        loss=np.array([9.7, 7.2, np.nan]),
+        right=np.array([0.0, 0.1, np.nan]),
+        quantities=QUANTITIES,
+        averages=averages,
+        uniform=4.6,
+        relations=RELATIONS,
+        n=n,
+        correct=correct,
+        offsets=np.array([-1, 1]),
+        offset_correct=np.array([[50, 40, 70, 2, 0], [60, 30, 10, 3, 0]]),
+    )
+
+
+def test_best_and_followed_heads_are_those_of_a_plain_count(made):
+    for row in range(len(RELATIONS)):
+        n = made.n[:, row]
+        final = reference_emergence.best_head(made.correct[-1, :, :, row], n)
+        assert tuple(made.finally_best[row]) == final
+        for place in range(len(STEPS)):
+            correct = made.correct[place, :, :, row]
+            assert made.best_accuracy[place, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
+            assert made.followed[place, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
+    np.testing.assert_array_equal(made.followed[-1], made.best_accuracy[-1])
+    assert (made.followed <= made.best_accuracy).all()
+
+
+def test_heldout_picks_on_one_half_and_scores_on_the_other(made):
+    for place in range(len(STEPS)):
+        for row, name in enumerate(RELATIONS):
+            right = 0
+            for fold in (0, 1):
+                own, other = made.correct[place, fold, :, row], made.correct[place, 1 - fold, :, row]
+                right += own[reference_emergence.best_head(other[None], [1])].item()
+            expected = np.nan if name == "dobj" else right / made.n[:, row].sum()
+            assert made.heldout[place, row] == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_baseline_is_the_best_offset_of_all_steps(made):
+    assert made.baseline.tolist() == pytest.approx([60 / 180, 40 / 160, 70 / 75, 3 / 30, 0])
+    assert made.best_offset.tolist() == [1, -1, -1, 1, -1]
+
+
+def test_behaviours_are_told_at_each_step(made):
+    labels = made.behaviours()
+    assert labels.shape == (len(STEPS), LAYERS, HEADS)
+    assert set(labels[0].flat) <= {"broad", "linguistic"}
+    for place in (1, 2):
+        found = {label: name for label, name in np.ndenumerate(labels[place]) if name != "linguistic"}
+        assert found.get((0, 1), "previous") == "previous"
+        assert set(found.values()) <= {"previous", "other"}
+    assert set(made.behaviours(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
+
+
+def test_the_relation_that_ends_the_furthest_above_its_offset_is_the_most_telling(made):
+    gain = {name: made.best_accuracy[-1, row] - made.baseline[row] for row, name in enumerate(RELATIONS)}
+    assert made.telling(5) == sorted(("det", "dobj"), key=lambda name: -gain[name])
+
+
+def test_the_table_has_a_row_for_each_step(made):
+    frame = made.to_frame()
+    assert list(frame["step"]) == list(STEPS) and list(frame["tokens"]) == [0, 640, 19200]
+    assert list(frame["previous_heads"]) == [0, 1, 1]
+    row = RELATIONS.index("det")
+    np.testing.assert_array_equal(frame["det"], made.best_accuracy[:, row])
+    np.testing.assert_array_equal(frame["det_heldout"], made.heldout[:, row])
+    assert set(frame["det_offset"]) == {made.baseline[row]}
+    assert frame["entropy"].tolist() == pytest.approx([4.5, 2.0, 2.0])
+
+
+def test_bytes_and_back(made):
+    again = Emergence.from_bytes(made.to_bytes())
+    assert again.arrays() == made.arrays()
+    assert again.correct.dtype == np.uint8 and again.provenance == made.provenance
+    with pytest.raises(KeyError):
+        made["attention to nothing"]

@@ -1,0 +1,123 @@
+"""The checkpoints of a training: found by the numbers of their names, and refused where they do not belong together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.emergence import training_folder as checkpoints
+from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.errors import InputError, ModelError
+from bertviz_core.models import checkpoint
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    """Copies of one model: what is in the files matters to nobody here."""
+    for name in ("checkpoint-500", "checkpoint-20", "run2-step-0000100"):
+        shutil.copytree(tiny_folder, tmp_path / "run" / name)
+    return tmp_path / "run"
+
+
+def change_config(model: Path, **changed: object) -> None:
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | changed))
+
+
+def test_the_step_is_the_last_number_of_a_name(folder):
+    training = find_training(folder)
+    assert training.steps == (20, 100, 500)
+    assert [one.folder.name for one in training.checkpoints] == ["checkpoint-20", "run2-step-0000100", "checkpoint-500"]
+    assert training.name == f"{folder.parent.name}/run" and training.left_out.to_json() == []
+
+
+def test_folders_that_are_no_checkpoints_are_passed_over_or_named(folder, tiny_folder):
+    (folder / "logs").mkdir()
+    (folder / "notes-3.txt").write_text("no folder")
+    shutil.copytree(tiny_folder, folder / "final")
+    (folder / "checkpoint-900").mkdir()
+    training = find_training(folder)
+    assert training.steps == (20, 100, 500)
+    named = {entry["where"][0]: entry["reason"] for entry in training.left_out.to_json()}
+    assert set(named) == {"final", "checkpoint-900"}
+    assert "without a step" in named["final"] and "config.json" in named["checkpoint-900"]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_tokens_are_read_from_a_curve_in_the_folder_or_beside_it(folder, beside):
+    place = folder.parent if beside else folder
+    (place / "loss.csv").write_text("step,tokens,mlm_loss\n20,640,9.1\n500,16000,7.5\n")
+    assert find_training(folder).tokens == {0: 0, 20: 640, 500: 16000}
+
+
+@pytest.mark.parametrize(
+    "curve", ["", "step,loss\n1,2\n", "step,tokens\n1,many\n", "step,tokens\n5\n", f"step,tokens\n1,{'9' * 200_000}\n"]
+)
+def test_a_curve_that_says_nothing_of_tokens_is_none(folder, curve):
+    (folder / "loss.csv").write_text(curve)
+    assert find_training(folder).tokens == {}
+
+
+def test_a_missing_folder_and_one_without_checkpoints_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no folder"):
+        find_training(tmp_path / "missing")
+    (tmp_path / "step-5").mkdir()
+    with pytest.raises(InputError, match=r"No checkpoint.*step-5") as caught:
+        find_training(tmp_path)
+    assert "checkpoint-500" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["", "  ", "~nobody-of-this-name", "a" * 5000])
+def test_what_cannot_be_a_folder_is_refused(name):
+    with pytest.raises(InputError, match="no folder"):
+        find_training(name)
+
+
+def test_a_folder_that_may_not_be_read_is_refused(folder, monkeypatch):
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)  # permissions themselves do not bind every user
+    with pytest.raises(InputError, match="Permission denied"):
+        find_training(folder)
+
+
+def test_two_checkpoints_of_one_step_are_refused(folder, tiny_folder):
+    shutil.copytree(tiny_folder, folder / "second-20")
+    with pytest.raises(ModelError, match="Two checkpoints have step 20: checkpoint-20 and second-20"):
+        find_training(folder)
+
+
+def test_other_shapes_and_other_vocabularies_are_refused(folder):
+    change_config(folder / "checkpoint-500", num_attention_heads=4)
+    with pytest.raises(ModelError, match="different layers and heads: 2 × 2 and 2 × 4"):
+        find_training(folder)
+    change_config(folder / "checkpoint-500", num_attention_heads=2)
+    path = folder / "checkpoint-500" / "tokenizer.json"
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps(held | {"truncation": {"max_length": 9}}))
+    assert len(find_training(folder).steps) == 3  # a habit of the last call, not another tokenizer
+    held["model"]["vocab"]["another"] = len(held["model"]["vocab"])
+    path.write_text(json.dumps(held))
+    with pytest.raises(ModelError, match="different vocabularies"):
+        find_training(folder)
+
+
+def test_no_file_of_a_long_training_is_read_twice(tiny_folder, tmp_path):
+    for step in range(80):
+        shutil.copytree(tiny_folder, tmp_path / f"step-{step}")
+    before = find_training(tmp_path).fingerprint()
+    read = checkpoint._file_digest.cache_info().misses, checkpoints._digest.cache_info().misses
+    assert find_training(tmp_path).fingerprint() == before
+    assert (checkpoint._file_digest.cache_info().misses, checkpoints._digest.cache_info().misses) == read
+
+
+def test_the_fingerprint_is_of_steps_and_weights_and_not_of_places(folder, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "elsewhere")
+    before = find_training(folder).fingerprint()
+    assert find_training(copied).fingerprint() == before
+    (copied / "checkpoint-500").rename(copied / "checkpoint-501")
+    assert find_training(copied).fingerprint() != before

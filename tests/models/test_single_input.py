@@ -1,0 +1,184 @@
+"""One input run alone: texts and pairs, words of many tokenizers, masks and predictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertviz_core.errors import InputError
+from bertviz_core.models import checkpoint
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.labels import layout_of
+from bertviz_core.models.segments import Segments
+from bertviz_core.models.single_input import attention, from_text, load_to_view, mask, pick, predict
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.settings import Settings
+from tests.families import FAMILIES, save
+
+SHORT = Settings(max_length=16)
+
+
+@pytest.fixture(scope="module")
+def predicting(tmp_path_factory):
+    """The tiny BERT with a masked-word head."""
+    folder = save(FAMILIES["bert"], tmp_path_factory.mktemp("tiny-masked"), auto="AutoModelForMaskedLM")
+    return load_to_view(checkpoint.find(str(folder)), "cpu")
+
+
+def test_a_text_is_framed_and_its_pieces_make_words(tiny):
+    one = from_text("The unhappily cat.", "", tiny.tokens, Settings())
+    assert one.layout.tokens.labels[0] == "[CLS]"
+    assert one.layout.words.labels == ("[CLS]", "the", "unhappily", "cat", ".", "[SEP]")
+    assert one.layout.words.special.tolist() == [True, False, False, False, False, True]
+    assert not one.layout.two_sides
+    split = from_text("zq cat", "", tiny.tokens, Settings())
+    assert split.layout.tokens.labels == ("[CLS]", "z", "##q", "cat", "[SEP]")
+    assert split.layout.owner.tolist() == [0, 1, 1, 2, 3]
+    assert split.layout.words.start.tolist() == [0, 1, 3, 4]
+
+
+def test_a_pair_has_types_and_sides(tiny):
+    one = from_text("the cat", "the dog", tiny.tokens, Settings())
+    assert one.layout.tokens.labels == ("[CLS]", "the", "cat", "[SEP]", "the", "dog", "[SEP]")
+    assert one.example.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert one.layout.tokens.side.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert one.layout.two_sides
+    paper = from_text("the cat", "the dog", tiny.tokens, Settings(mode="paper"))
+    assert not paper.example.types.any()
+    assert paper.layout.tokens.side.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert paper.digest() != one.digest()
+
+
+def test_given_words_stay_as_they_are_written(tiny):
+    one = from_text("Cat's \x07 zq!", "THE", tiny.tokens, Settings(), given=True)
+    assert one.layout.words.labels == ("[CLS]", "Cat's", "␇", "zq!", "[SEP]", "THE", "[SEP]")
+    assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK]")
+    assert one.layout.owner.tolist() == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 6]
+
+
+def test_what_is_too_long_loses_the_end_of_its_longer_side(tiny):
+    one = from_text("cat " * 40, "the dog", tiny.tokens, SHORT)
+    assert len(one.example) == 16
+    assert one.cut == 40 + 2 + 3 - 16
+    assert one.layout.tokens.labels[-3:] == ("the", "dog", "[SEP]")
+    given = from_text("cat " * 40, "", tiny.tokens, SHORT, given=True)
+    assert (len(given.layout.words), given.cut) == (16, 26)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\x07"])
+def test_a_text_without_tokens_is_refused(tiny, text):
+    with pytest.raises(InputError, match="no token"):
+        from_text(text, "", tiny.tokens, Settings())
+
+
+@pytest.mark.parametrize("family", ["roberta", "gpt2", "xlnet"])
+def test_other_tokenizers_make_words_at_their_marks(family):
+    tokens = Tokens(FAMILIES[family].tokenizer())
+    one = from_text("the gardener slept, at last", "the wind", tokens, Settings())
+    assert one.layout.two_sides
+    words = [w for w, s in zip(one.layout.words.labels, one.layout.words.special, strict=True) if not s]
+    assert words == ["the", "gardener", "slept", ",", "at", "last", "the", "wind"]
+    assert not any("Ġ" in label or "▁" in label for label in one.layout.tokens.labels)
+
+
+def test_a_space_of_its_own_belongs_to_the_word_after_it():
+    tokens = Tokens(FAMILIES["xlnet"].tokenizer())
+    names = ["▁", "c", "at", "▁", ",", "▁the", "."]
+    ids = np.array(tokens.tokenizer.convert_tokens_to_ids(names))
+    layout = layout_of(Encoded(0, "", ids, np.zeros(7, dtype=np.int64)), tokens)
+    assert layout.owner.tolist()[3:] == [n + layout.owner[2] + 1 for n in (0, 0, 1, 2)]
+    assert layout.owner[:2].tolist() == [0, 0]
+
+
+def test_bytes_that_are_no_whole_character_keep_their_names():
+    tokens = Tokens(FAMILIES["roberta"].tokenizer())
+    one = from_text("東", "", tokens, Settings())
+    assert all(label and "\ufffd" not in label for label in one.layout.tokens.labels)
+
+
+def test_right_to_left_words_stay_in_reading_order(demo):
+    one = from_text("قرأت الكتاب", "", demo.tokens, Settings(), given=True)
+    assert one.layout.words.labels[1:3] == ("قرأت", "الكتاب")
+
+
+def test_maps_are_those_of_a_plain_forward_pass(tiny):
+    import torch
+
+    one = from_text("the cat sat", "it slept", tiny.tokens, Settings())
+    maps = attention(tiny, one.example)
+    tiny.encoder.set_attn_implementation("eager")
+    inputs = {"input_ids": one.example.ids, "token_type_ids": one.example.types}
+    with torch.inference_mode():
+        plain = tiny.encoder(**{k: torch.tensor(v)[None] for k, v in inputs.items()}, output_attentions=True)
+    tiny.encoder.set_attn_implementation("bertviz_observed")
+    assert maps == pytest.approx(torch.stack(plain.attentions)[:, 0].numpy(), abs=1e-6)
+
+
+def test_masked_tokens_change_labels_and_nothing_else(tiny):
+    one = from_text("the zq sat", "", tiny.tokens, Settings())
+    whole = mask(one, [2, 3], tiny.tokens)
+    assert whole.layout.tokens.labels == ("[CLS]", "the", "[MASK]", "[MASK]", "sat", "[SEP]")
+    assert whole.layout.words.labels == ("[CLS]", "the", "[MASK]", "sat", "[SEP]")
+    assert whole.layout.owner is one.layout.owner
+    assert mask(one, [2], tiny.tokens).layout.words.labels[2] == "[MASK]q"
+    assert one.layout.tokens.labels[2] == "z"
+    assert (np.flatnonzero(one.example.ids != whole.example.ids) == [2, 3]).all()
+
+
+@pytest.mark.parametrize("position", [0, 5, 6, -1])
+def test_special_tokens_and_places_outside_cannot_be_masked(tiny, position):
+    one = from_text("the zq sat", "", tiny.tokens, Settings())
+    with pytest.raises(InputError, match="no token that can be masked"):
+        mask(one, [position], tiny.tokens)
+
+
+def test_predictions_are_the_softmax_of_the_masked_word_head(predicting):
+    import torch
+
+    one = from_text("the cat sat on the mat", "", predicting.tokens, Settings())
+    masked = mask(one, [2, 6], predicting.tokens)
+    (first, second) = predict(predicting, one, masked)
+    assert (first.position, first.original, second.original) == (2, "cat", "mat")
+    ids = torch.tensor(masked.example.ids)[None]
+    with torch.inference_mode():
+        logits = predicting.masked_lm(input_ids=ids).logits[0, 2].double().tolist()
+    total = sum(np.exp(value) for value in logits)
+    shares = {predicting.tokens.names([i])[0]: float(np.exp(value) / total) for i, value in enumerate(logits)}
+    ranked = sorted(shares, key=lambda name: -shares[name])
+    assert [label for label, _ in first.best] == ranked[:5]
+    assert [share for _, share in first.best] == pytest.approx([shares[name] for name in ranked[:5]], rel=1e-4)
+    assert first.rank == ranked.index("cat") + 1
+    assert first.probability == pytest.approx(shares["cat"], rel=1e-4)
+
+
+def test_a_model_without_that_head_predicts_nothing(tiny, tiny_folder):
+    one = from_text("the cat sat", "", tiny.tokens, Settings())
+    masked = mask(one, [2], tiny.tokens)
+    assert predict(tiny, one, masked) == ()
+    assert load_to_view(checkpoint.find(str(tiny_folder)), "cpu").masked_lm is None
+
+
+def test_the_demo_model_says_likely_words(demo):
+    model = load_to_view(demo.checkpoint, "cpu")
+    one = from_text("He sat on the chair.", "", model.tokens, Settings())
+    (prediction,) = predict(model, one, mask(one, [4], model.tokens))
+    assert prediction.original == "the"
+    assert "the" in [label for label, _ in prediction.best]
+    assert predict(model, one, one) == ()
+
+
+def test_segments_are_picked_by_number(tiny, source):
+    segments = Segments(source("the cat .\n\nthe dog .\n"), tiny.tokens, Settings(max_length=32))
+    assert layout_of(pick(segments, 2), tiny.tokens).words.labels == ("[CLS]", "the", "dog", ".", "[SEP]")
+    for number in (0, 3):
+        with pytest.raises(InputError, match=f"no segment {number}") as refused:
+            pick(segments, number)
+        assert "1 to 2" in refused.value.hint
+
+
+def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
+    given = source('[{"text": "the cat"}, {"text": ""}, {"text": "the dog"}]', "given.json")
+    segments = Segments(given, tiny.tokens, Settings(max_length=32))
+    assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"
+    with pytest.raises(InputError, match="left out"):
+        pick(segments, 2)

@@ -1,0 +1,147 @@
+"""What stored results say of each head: against plain loops over the shipped results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.requests import Request, find
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.overview.clearest import SHOWN, clearest, finders
+from bertviz_core.overview.head_summary import (
+    columns,
+    counted,
+    frame,
+    linguistic,
+    nearest,
+    ranks,
+    relations,
+    shown_relations,
+    told,
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Every shipped result of the demo model on the first sample of its kind."""
+    store, demo = Store(tmp_path_factory.mktemp("store")), find_model("demo")
+    found = {}
+    for analysis in ANALYSES.values():
+        result = find(store, Request(analysis.name, demo, sample(next(iter(SAMPLES[analysis.corpus])))))
+        if result is not None:
+            found[analysis.name] = result
+    assert {"surface_patterns", "entropy", "dependency_heads", "coreference_heads", "clustering"} <= found.keys()
+    return found
+
+
+def test_ranks_count_how_many_are_higher():
+    values = np.array([[0.2, 0.5, np.nan], [0.9, 0.5, 0.1]])
+    assert ranks(values).tolist() == [[4, 2, 6], [1, 3, 5]]
+
+
+def test_columns_hold_each_result_s_own_numbers(results):
+    held = {(column.analysis, column.quantity): column for column in columns(results)}
+    assert (held["surface_patterns", "next"].values == results["surface_patterns"]["next"]).all()
+    assert (held["entropy", "entropy"].values == results["entropy"]["entropy"]).all()
+    chosen = shown_relations(results["dependency_heads"])
+    uas = chosen.relations.index("UAS")
+    for head in all_heads(*held["dependency_heads", "UAS"].values.shape):
+        right = [int(chosen.correct[:, d, uas, head.layer, head.head].sum()) for d in (0, 1)]
+        expected = max(right) / int(chosen.n[:, uas].sum())
+        assert held["dependency_heads", "UAS"].values[head.layer, head.head] == pytest.approx(expected)
+    coreference = held["coreference_heads", "all"]
+    assert (coreference.values == results["coreference_heads"].accuracy()[0, 0]).all()
+    assert coreference.baseline_name == "head match"
+    assert 0 < coreference.baseline < 1
+
+
+def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_coreference_head(results):
+    """Its counts in the direction that the paper does not measure neither mark a head nor stand in the overview."""
+    shipped = results["coreference_heads"]
+    right = shipped.right.copy()
+    right[1, 0, :, 5, 7] = shipped.total  # 6-8 is always right from the antecedent to the mention
+    turned = {"coreference_heads": replace(shipped, right=right)}
+    assert linguistic(turned) == linguistic({"coreference_heads": shipped}) != {}
+    assert "6-8" not in linguistic(turned)
+    column = next(iter(columns(turned)))
+    assert (column.values == shipped.accuracy()[0, 0]).all()
+
+
+def test_behaviours_are_those_of_the_clustering(results):
+    labels = told(results, Thresholds(**results["clustering"].thresholds))
+    assert (labels == results["clustering"].behaviours).all()
+    assert sum(counted(labels).values()) == labels.size
+
+
+def test_without_surface_patterns_and_entropy_no_behaviour_is_told(results):
+    assert told({"clustering": results["clustering"]}, Thresholds()) is None
+    assert columns({}) == []
+
+
+def test_relations_are_those_furthest_over_their_best_offset(results):
+    result, head = shown_relations(results["dependency_heads"]), Head(0, 4)
+    gains = {}
+    for row, name in enumerate(result.relations):
+        if name in ("all", "UAS", "root", "punct"):
+            continue
+        n = int(result.n[:, row].sum())
+        right = max(int(result.correct[:, d, row, head.layer, head.head].sum()) for d in (0, 1))
+        offset = max(int(count) for count in result.offset_correct[:, row])
+        gains[name] = (right / n - offset / n, right / n, n)
+    found = relations(results, head)
+    assert [relation.name for relation in found] == sorted(gains, key=lambda name: -gains[name][0])[:3]
+    for relation in found:
+        gain, accuracy, n = gains[relation.name]
+        assert (relation.accuracy, relation.n) == (pytest.approx(accuracy), n)
+        assert relation.accuracy - relation.baseline == pytest.approx(gain)
+        assert 1 <= relation.rank <= result.correct.shape[3] * result.correct.shape[4]
+
+
+def test_nearest_heads_come_from_the_divergences(results):
+    head, result = Head(1, 2), results["clustering"]
+    everyone = all_heads(*result.shape)
+    row = result.divergence[everyone.index(head)]
+    expected = min((value, other) for value, other in zip(row, everyone, strict=True) if other != head)
+    assert nearest(results, head)[0] == (expected[1], expected[0])
+    assert nearest({}, head) == []
+
+
+def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(results):
+    table = frame(results, Thresholds())
+    layers, heads = results["entropy"]["entropy"].shape
+    assert len(table) == layers * heads
+    assert table["entropy"].tolist() == results["entropy"]["entropy"].reshape(-1).tolist()
+    named = linguistic(results)
+    assert set(table.loc[table["behaviour"] == "linguistic", "label"]) == set(named)
+    assert {"UAS", "coreference_all", "gradient_to_sep", "best_relation", "nearest"} <= set(table)
+    only = frame({"entropy": results["entropy"]}, Thresholds())
+    assert list(only)[:4] == ["label", "layer", "head", "behaviour"]
+    assert not {"UAS", "best_relation", "nearest"} & set(only)
+
+
+def test_the_clearest_head_of_a_behaviour_has_its_highest_average(results):
+    for example in clearest(results):
+        analysis, quantity = SHOWN[example.behaviour]
+        values = results[analysis][quantity]
+        assert example.value == max(values.reshape(-1))
+        assert values[example.head.layer, example.head.head] == example.value
+        within = [segment.value for segment in example.segments]
+        assert within == sorted(within, reverse=True)
+        assert within[0] >= example.value  # the best segment is no worse than the mean
+        assert all(segment.tokens[0] == "[CLS]" for segment in example.segments)
+
+
+def test_finders_stand_over_their_offset(results):
+    shown = shown_relations(results["dependency_heads"])
+    found = finders(shown)
+    assert found[0].relation == shown.most_telling()
+    gains = [one.accuracy - one.baseline for one in found]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[-1] > 0

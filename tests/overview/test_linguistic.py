@@ -1,0 +1,88 @@
+"""Crosses of Figure 6: read from stored results of the same model and settings, never computed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bertviz_core.analyses.requests import Request
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.overview.linguistic import linguistic_heads
+from bertviz_core.settings import Settings
+
+ROWS = [  # relation, head, low, accuracy, baseline
+    ("all", "1-1", 0.5, 0.6, 0.1),
+    ("UAS", "1-1", 0.5, 0.6, 0.1),
+    ("punct", "4-4", 0.5, 0.6, 0.1),
+    ("obj", "2-3", 0.6, 0.7, 0.3),
+    ("det", "2-1", 0.7, 0.8, 0.75),  # not clear of the baseline
+    ("nsubj", "2-3", 0.5, 0.6, 0.4),
+]
+
+
+class Dependency:
+    provenance: ClassVar = {"format": "CoNLL-U", "corpus": {"name": "mine.conllu"}}
+
+    def chosen(self, view: str, min_count: int) -> Dependency:
+        assert view == "function-heads"
+        assert min_count > 1
+        return self
+
+    def to_frame(self) -> pd.DataFrame:
+        return pd.DataFrame(ROWS, columns=["relation", "head", "low", "accuracy", "baseline_accuracy"])
+
+
+def coreference(accuracy: float) -> SimpleNamespace:
+    """2 directions, 1 type, 3 layers of 4 heads; the best by the paper's measure is 3-4."""
+    table = np.zeros((2, 1, 3, 4))
+    table[0, 0, 2, 3] = accuracy
+    return SimpleNamespace(
+        best=lambda: SimpleNamespace(direction=0, head=Head(2, 3)),
+        accuracy=lambda: table,
+        systems=["nearest", "head match"],
+        systems_accuracy=lambda: np.array([[0.3], [0.9]]),
+    )
+
+
+@pytest.fixture
+def request_(source) -> Request:
+    return Request("clustering", find_model("demo"), source("a\n"), Settings(seed=3))
+
+
+def test_nothing_is_marked_where_nothing_is_stored(request_: Request) -> None:
+    assert linguistic_heads(request_, lambda other: None) == {}
+
+
+def test_relations_clear_of_their_baseline_and_coreference_are_marked(request_: Request) -> None:
+    held = {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)}
+    found = linguistic_heads(request_, lambda other: held[other.analysis])
+    assert found == {"2-3": "obj, nsubj", "3-4": "coreference"}
+
+
+def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request) -> None:
+    held = {"coreference_heads": coreference(0.2)}
+    assert linguistic_heads(request_, lambda other: held.get(other.analysis)) == {}
+
+
+def test_the_readers_own_corpora_come_first_and_settings_are_the_same(request_: Request, source) -> None:
+    mine, asked = source("1\tmine\n", "mine.conllu"), []
+    linguistic_heads(request_, asked.append, {"treebank": [mine]})
+    of_trees = [other.source for other in asked if other.analysis == "dependency_heads"]
+    assert of_trees[0] == mine
+    assert [source.name for source in of_trees[1:]] == list(SAMPLES["treebank"])
+    of_chains = [other.source.name for other in asked if other.analysis == "coreference_heads"]
+    assert of_chains == list(SAMPLES["coreference"])
+    assert {other.settings for other in asked} == {request_.settings}
+    assert {other.checkpoint for other in asked} == {request_.checkpoint}
+
+
+def test_without_corpora_of_ones_own_the_samples_alone_are_asked_for(request_: Request) -> None:
+    asked: list[Request] = []
+    linguistic_heads(request_, asked.append)
+    assert [other.source.name for other in asked] == [*SAMPLES["treebank"], *SAMPLES["coreference"]]

@@ -1,0 +1,47 @@
+"""What a store holds of a model is told by the results' headers."""
+
+from __future__ import annotations
+
+import pytest
+
+from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.engine.store import SHIPPED, Store
+from bertviz_core.overview.stored_results import holdings, largest
+from bertviz_core.settings import Settings
+
+SMALL = Settings(max_length=32)
+SHORT = "the cat sat .\nthe dog slept .\n"
+LONG = SHORT + "\na river runs\nlamps are lit\n"
+
+
+@pytest.fixture
+def filled(store, source, tiny) -> Store:
+    for text in (LONG, SHORT):
+        compute(Request("entropy", tiny.checkpoint, source(text), SMALL), store, model=tiny)
+    return store
+
+
+def test_every_result_of_a_model_is_told_with_its_provenance(filled, tiny, demo):
+    held = list(holdings(filled, tiny.checkpoint.fingerprint()))
+    assert sorted(one.analysis for one in held) == ["entropy", "entropy", "surface_patterns", "surface_patterns"]
+    assert {one.provenance["model"]["name"] for one in held} == {tiny.checkpoint.name}
+    assert list(holdings(filled, demo.checkpoint.fingerprint())) == []
+
+
+def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
+    found = largest(filled, tiny.checkpoint.fingerprint(), "corrected")
+    assert list(found) == ["surface_patterns", "entropy"]
+    assert {result.provenance["corpus"]["digest"] for result in found.values()} == {source(LONG).digest}
+    assert largest(filled, tiny.checkpoint.fingerprint(), "paper") == {}
+
+
+def test_damaged_and_foreign_entries_are_passed_over(filled, tiny):
+    for key, data in (("a", b""), ("b", b"\xff" * 64), ("c", b"\x02" + b"\0" * 7 + b"{}")):
+        filled.put(key * 64, data)
+    assert len(list(holdings(filled, tiny.checkpoint.fingerprint()))) == 4
+
+
+def test_what_ships_is_told_too(tmp_path, demo):
+    store = Store(tmp_path / "store")
+    held = {one.key for one in holdings(store, demo.checkpoint.fingerprint())}
+    assert held == {path.stem for path in SHIPPED.glob("*.safetensors")}

@@ -1,0 +1,72 @@
+"""A drawing rings the chosen head in a copy, says what it was made from, and never changes what others share."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from bertviz_core.heads import Head
+from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.style import RING, Series, by_layer, head_map
+
+VALUES = np.random.default_rng(0).random((3, 2))
+
+
+def dots() -> Drawing:
+    """Two panels, as most figures of the paper are."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(2, 1)
+    by_layer(figure, [Series("to_cls", VALUES), Series("to_sep", 1 - VALUES)], 1)
+    by_layer(figure, [Series("next", 2 * VALUES)], 2)
+    return Drawing.of(figure)
+
+
+@pytest.mark.parametrize("head", [Head(0, 0), Head(2, 1)])
+def test_a_circle_stands_round_the_head_in_every_series(head: Head) -> None:
+    drawing = dots()
+    rings = drawing.spec(head)["data"][len(drawing.data) :]
+    value = VALUES[head.layer, head.head]
+    assert [ring["y"][0] for ring in rings] == pytest.approx([value, 1 - value, 2 * value])
+    assert [ring["xaxis"] for ring in rings] == ["x", "x", "x2"]
+    assert all(abs(ring["x"][0] - head.layer - 1) < 0.5 for ring in rings)
+    assert {ring["marker"]["color"] for ring in rings} == {RING}
+    assert {ring["hoverinfo"] for ring in rings} == {"skip"}  # a click goes to the dot under it
+
+
+def test_a_square_of_the_map_has_an_outline_as_the_figure_itself_would_have() -> None:
+    head = Head(1, 1)
+    ringed = Drawing.of(head_map(VALUES, "x")).spec(head)["data"]
+    whole = json.loads(head_map(VALUES, "x", chosen=head).to_json())["data"]
+    assert ringed == whole
+
+
+def test_no_head_and_a_head_that_is_not_drawn_leave_the_traces_alone() -> None:
+    drawing = dots()
+    assert drawing.spec()["data"] == drawing.spec(Head(7, 7))["data"] == list(drawing.data)
+
+
+def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
+    layout = Drawing.of(go.Figure(layout={"height": 300, "margin": {"b": 10}})).spec(origin="<b>mine</b>")["layout"]
+    assert layout["title"]["text"] == "&lt;b>mine&lt;/b>"
+    assert (layout["height"], layout["margin"]["b"]) == (320, 30)
+
+
+def test_what_readers_share_is_not_changed_by_any_of_them() -> None:
+    for drawing in (dots(), Drawing.of(head_map(VALUES, "x"))):
+        before = copy.deepcopy((drawing.data, drawing.layout))
+        first = json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}]))
+        drawing.spec(Head(2, 0), "another")
+        assert (drawing.data, drawing.layout) == before
+        assert json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}])) == first
+
+
+def test_words_and_numbers_in_customdata_are_no_heads() -> None:
+    figure = go.Figure()
+    figure.add_scatter(x=["a", "b"], y=[1, 2], customdata=[0.5, 0.7])
+    figure.add_scatter(x=[1, 2], y=[1, 2], customdata=[["all", "1"], ["1-2-3", "2"]])
+    assert not Drawing.of(figure).points

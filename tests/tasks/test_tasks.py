@@ -1,0 +1,170 @@
+"""Tasks: what crosses the border to a worker is small JSON, and means on the other side what it meant on this one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bertviz_core.access import from_environment
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.probes.measure import Plan
+from bertviz_core.analyses.requests import Request
+from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.source import from_path
+from bertviz_core.emergence import requests as emergence
+from bertviz_core.emergence.requests import EmergenceRequest
+from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.uploads import Uploads
+from bertviz_core.errors import Cancelled, InputError, ModelError
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
+from bertviz_core.tasks import tasks
+from bertviz_core.tasks.tasks import Performer
+from tests import families, trainings
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
+SETTINGS = Settings(max_length=32)
+
+
+def crossed(task):
+    return json.loads(json.dumps(task))
+
+
+@pytest.fixture(scope="module")
+def masked_folder(tmp_path_factory):
+    """A tiny model with its masked-word head."""
+    return families.save(families.FAMILIES["bert"], tmp_path_factory.mktemp("masked"), auto="AutoModelForMaskedLM")
+
+
+@pytest.fixture
+def uploaded(store):
+    uploads = Uploads(store)
+    return uploads.source(uploads.keep(TEXT.encode(), "my text.txt", "text", "reader").token)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """Names of the models that were loaded."""
+    names, real = [], requests.load_model
+
+    def counted(together, execution):
+        names.append(together[0].checkpoint.name)
+        return real(together, execution)
+
+    monkeypatch.setattr(requests, "load_model", counted)
+    return names
+
+
+def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, tmp_path):
+    (tmp_path / "vectors.txt").write_text("the 1 2\n")
+    request = Request(
+        "probes",
+        replace(checkpoint.find(str(tiny_folder)), name="mine", revision="main"),
+        replace(uploaded, most=12_345),
+        Settings(max_length=64, limit=3, seed=5, mode="paper", dtype="bfloat16"),
+        Plan(("attention-only",), 3, "mst", 7, True).options(),
+        {"vectors": from_path(tmp_path / "vectors.txt"), "dev": sample("treebank")},
+    )
+    task = crossed(tasks.analyses([request], store))
+    again = tasks._open_request(task["requests"][0], store)
+    assert again.key() == request.key()
+    assert (again.checkpoint, again.settings) == (request.checkpoint, request.settings)
+    assert again.checkpoint.config == request.checkpoint.config
+    assert (again.source, again.source.most) == (request.source, 12_345)
+    assert list(again.source.lines()) == list(request.source.lines())
+    assert again.others == request.others
+    assert len(json.dumps(task)) < 5_000
+
+
+def test_what_is_performed_is_in_the_store(store, tiny_folder, uploaded):
+    found = checkpoint.find(str(tiny_folder))
+    wanted = [Request(name, found, uploaded, SETTINGS) for name in ("entropy", "surface_patterns")]
+    Performer().perform(crossed(tasks.analyses(wanted, store)), Progress())
+    direct = requests.compute(wanted[0], None)
+    assert requests.find(store, wanted[0]).arrays() == direct.arrays()
+    assert requests.find(store, wanted[1]).provenance["corpus"]["name"] == "my text.txt"
+
+
+def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, masked_folder, uploaded, loads):
+    performer = Performer()
+
+    def perform(folder, analysis="entropy", **settings):
+        request = Request(analysis, checkpoint.find(str(folder)), uploaded, replace(SETTINGS, **settings))
+        performer.perform(crossed(tasks.analyses([request], store)), Progress())
+        assert requests.find(store, request) is not None
+
+    perform(masked_folder)
+    perform(masked_folder, limit=2)
+    assert loads == [str(masked_folder)]
+    perform(masked_folder, "sep_gradients")  # with its head: another loading
+    perform(masked_folder, "surface_patterns")  # which serves what needs no head
+    assert loads == [str(masked_folder)] * 2
+    perform(tiny_folder)
+    perform(tiny_folder, dtype="bfloat16")
+    perform(tiny_folder, "clustering", dtype="bfloat16")
+    assert loads == [str(masked_folder)] * 2 + [str(tiny_folder)] * 2
+
+
+def test_the_warm_model_gives_what_a_fresh_one_gives(store, masked_folder, uploaded):
+    performer, found = Performer(), checkpoint.find(str(masked_folder))
+    wanted = [Request(name, found, uploaded, SETTINGS) for name in ("sep_gradients", "entropy", "clustering")]
+    for request in wanted:
+        performer.perform(crossed(tasks.analyses([request], store)), Progress())
+        alone = requests.compute(request, None)
+        assert requests.find(store, request).arrays() == alone.arrays(), request.analysis
+
+
+def test_a_training_is_the_same_on_the_other_side(store, uploaded, tmp_path, loads):
+    folder = trainings.save(tmp_path / "steps")
+    (tmp_path / "steps" / "step-0000300").mkdir()  # no model: left out, and counted
+    request = EmergenceRequest(find_training(folder), uploaded, sample("treebank"), Settings(max_length=64, limit=60))
+    task = crossed(tasks.emergence_of(request, store))
+    trainings.save(folder, steps=[400])  # a training that goes on is not what was asked for
+    Performer().perform(task, Progress())
+    result = emergence.find(store, request)
+    assert result is not None and result.steps.tolist() == list(trainings.STEPS)
+    assert any("step-0000300" in entry["where"] for entry in result.provenance["left_out"])
+    assert len(loads) == len(trainings.STEPS)
+
+
+def test_a_download_is_performed(monkeypatch):
+    fetched = []
+    monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked))
+    Performer().perform(crossed(tasks.download("someone/model", "v1")), Progress())
+    assert fetched == [("someone/model", "v1", from_environment())]
+
+
+def test_a_corpus_of_this_process_alone_is_refused(store, tiny, source):
+    with pytest.raises(InputError, match="not in the store"):
+        tasks.analyses([Request("entropy", tiny.checkpoint, source(TEXT))], store)
+
+
+def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploaded, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text(TEXT)
+    found = checkpoint.find(str(tiny_folder))
+    from_file, from_upload = (
+        crossed(tasks.analyses([Request("entropy", found, corpus, SETTINGS)], store))
+        for corpus in (from_path(path), uploaded)
+    )
+    path.write_text(TEXT + "another line\n")
+    Uploads(store).delete(uploaded.locator.removeprefix("upload:"), "reader")
+    with pytest.raises(InputError, match="has changed"):
+        Performer().perform(from_file, Progress())
+    with pytest.raises(InputError, match="not on this server"):
+        Performer().perform(from_upload, Progress())
+    from_file["requests"][0]["checkpoint"]["folder"] = str(tmp_path / "nowhere")
+    with pytest.raises(ModelError):
+        Performer().perform(from_file, Progress())
+
+
+def test_a_cancel_stops_it_before_anything_is_loaded(store, tiny_folder, uploaded, loads):
+    progress = Progress()
+    progress.cancelled.set()
+    request = Request("entropy", checkpoint.find(str(tiny_folder)), uploaded, SETTINGS)
+    with pytest.raises(Cancelled):
+        Performer().perform(crossed(tasks.analyses([request], store)), progress)
+    assert not loads and requests.find(store, request) is None

@@ -1,0 +1,163 @@
+"""Views of one input against plain loops: words, hidden special tokens, segments, what masking moved."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+
+from bertviz_core.heads import Head
+from bertviz_core.models.labels import Layout, Units, visible
+from bertviz_core.viewer.view import FEWEST, SIDES, THUMBNAIL, View, look, moved, shorten, thumbnails
+from tests.oracles import attention as reference
+
+LABELS = ("[CLS]", "un", "##real", "cats", "[SEP]", "they", "sl", "##ee", "##p", "[SEP]")
+OWNER = [0, 1, 1, 2, 3, 4, 5, 5, 5, 6]
+SPECIAL = [True, False, False, False, True, False, False, False, False, True]
+SIDE = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+STARTS = [0, 1, 3, 4, 5, 6, 9]
+
+
+@pytest.fixture(scope="module")
+def layout() -> Layout:
+    words = Units(
+        ("[CLS]", "unreal", "cats", "[SEP]", "they", "sleep", "[SEP]"),
+        np.array([SPECIAL[i] for i in STARTS]),
+        np.array([SIDE[i] for i in STARTS]),
+        np.array(STARTS),
+    )
+    return Layout(Units(LABELS, np.array(SPECIAL), np.array(SIDE), np.arange(10)), words, np.array(OWNER))
+
+
+@pytest.fixture(scope="module")
+def maps() -> np.ndarray:
+    drawn = np.random.default_rng(5).exponential(size=(2, 3, 10, 10)) ** 3
+    return (drawn / drawn.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def expected(rows, view: View):
+    special, sides = SPECIAL, SIDE
+    if view.words:
+        rows = reference.to_words(rows, OWNER, view.first_piece)
+        special, sides = [SPECIAL[i] for i in STARTS], [SIDE[i] for i in STARTS]
+    if not view.special:
+        rows = reference.without_special(rows, special)
+        sides = [side for side, hidden in zip(sides, special, strict=True) if not hidden]
+    if view.sides != "all":
+        here, there = ("AB".index(end) for end in view.sides.split(" to "))
+        rows = reference.between(rows, sides, here, there)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("first_piece", [False, True])
+@pytest.mark.parametrize("sides", list(SIDES))
+@pytest.mark.parametrize("special", [True, False])
+@pytest.mark.parametrize("words", [True, False])
+def test_every_view_equals_the_loops(layout, maps, words, special, sides, first_piece):
+    view = View(words, special, sides, first_piece)
+    seen = look(layout, maps, view)
+    for layer in range(2):
+        for head in range(3):
+            want = expected(maps[layer, head], view)
+            assert seen.of(Head(layer, head)) == pytest.approx(want, abs=1e-6)
+    assert seen.weights.shape == (2, 3, len(seen.queries), len(seen.keys))
+
+
+def test_rows_still_sum_to_one_in_words_and_without_special_tokens(layout, maps):
+    for view in (View(words=True), View(special=False), View(words=True, special=False)):
+        assert look(layout, maps, view).weights.sum(-1) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_worked_example():
+    # "a" attends 0.5 to [CLS], 0.2 to "b", 0.3 to "##c": 0.5 to the word, and all of what is left without [CLS].
+    tokens = Units(("[CLS]", "a", "b", "##c"), np.array([True, False, False, False]), np.zeros(4, int), np.arange(4))
+    words = Units(("[CLS]", "a", "bc"), np.array([True, False, False]), np.zeros(3, int), np.array([0, 1, 2]))
+    maps = np.zeros((1, 1, 4, 4), np.float32)
+    maps[..., 0] = 1
+    maps[0, 0, 1] = [0.5, 0, 0.2, 0.3]
+    layout = Layout(tokens, words, np.array([0, 1, 2, 2]))
+    assert look(layout, maps, View(words=True)).of(Head(0, 0))[1] == pytest.approx([0.5, 0, 0.5])
+    assert look(layout, maps, View(words=True, special=False)).of(Head(0, 0))[0] == pytest.approx([0, 1])
+    # "b" gave all to [CLS]: nothing is left of its row, and nothing is made up.
+    assert look(layout, maps, View(special=False)).of(Head(0, 0))[1].tolist() == [0, 0, 0]
+
+
+def test_units_keep_their_labels_and_places(layout, maps):
+    seen = look(layout, maps, View(words=True, special=False, sides="A to B"))
+    assert seen.queries.labels == ("unreal", "cats")
+    assert seen.keys.labels == ("they", "sleep")
+    assert seen.keys.start.tolist() == [5, 6]
+
+
+def test_the_table_has_a_row_for_each_line_and_the_heaviest_come_first(layout, maps):
+    seen = look(layout, maps, View(sides="A to B"))
+    frame = seen.to_frame(Head(1, 2))
+    assert len(frame) == 25
+    row = frame[(frame.from_position == 3) & (frame.to_position == 8)].iloc[0]
+    assert (row["from"], row["to"]) == ("##real", "##ee")
+    assert row.weight == maps[1, 2, 2, 7]
+    heaviest = seen.heaviest(Head(1, 2), 4).weight.tolist()
+    assert heaviest == sorted(maps[1, 2, :5, 5:].reshape(-1).tolist(), reverse=True)[:4]
+
+
+def test_moved_equals_the_loops_and_is_bounded(maps):
+    other = maps[:, :, ::-1].copy()
+    shares = moved(maps, other)
+    for layer in range(2):
+        for head in range(3):
+            assert shares[layer, head] == pytest.approx(
+                reference.moved(maps[layer, head], other[layer, head]), abs=1e-6
+            )
+    assert (moved(maps, maps) == 0).all()
+    ends = np.zeros((1, 1, 1, 2))
+    ends[..., 0] = 1
+    assert moved(ends, ends[..., ::-1]) == 1
+
+
+def test_files_hold_the_weights_and_the_labels(layout, maps, tmp_path):
+    seen = look(layout, maps, View(words=True))
+    rows = list(csv.DictReader(io.StringIO(seen.to_csv(Head(0, 1), {"model": "m"}).decode())))
+    assert len(rows) == 49
+    assert float(rows[8]["weight"]) == pytest.approx(float(seen.weights[0, 1, 1, 1]), rel=1e-6)
+    assert rows[8]["from"] == "unreal"
+    assert rows[8]["model"] == "m"
+    (tmp_path / "a.safetensors").write_bytes(seen.to_safetensors({"model": "m"}))
+    with safe_open(tmp_path / "a.safetensors", "np") as held:
+        assert (held.get_tensor("attention") == seen.weights).all()
+        assert json.loads(held.metadata()["keys"]) == list(seen.keys.labels)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x00\x1b\x7fb", "a␀␛␡b"),
+        ("", "∅"),
+        ("  ", "␣␣"),
+        ("\t", "␉"),
+        ("\x85\uffff", "\ufffd\ufffd"),
+        ("שלום", "שלום"),
+    ],
+)
+def test_every_character_of_a_label_can_be_seen(text, shown):
+    assert visible(text) == shown
+
+
+def test_long_labels_are_cut():
+    assert shorten("a" * 24) == "a" * 24
+    assert shorten("a" * 10_000) == "a" * 23 + "…"
+
+
+@pytest.mark.parametrize(("size", "layers", "most"), [(1, 2, 24), (5, 2, 24), (24, 2, 24), (50, 2, 24), (128, 48, 8)])
+def test_thumbnails_are_the_largest_weight_of_each_patch(size: int, layers: int, most: int) -> None:
+    weights = np.random.default_rng(size).uniform(size=(layers, 2, size, size)).astype(np.float32)
+    small = thumbnails(weights)
+    patches = min(size, most)
+    assert most in (THUMBNAIL, FEWEST)
+    assert small.shape == (layers, 2, patches, patches)
+    for head in range(2):
+        want = np.array(reference.largest_of_patches(weights[1, head].tolist(), patches))
+        assert small[1, head] == pytest.approx(255 * want, abs=0.51)
