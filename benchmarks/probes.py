@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.measure import Plan
+from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.probe_run import Study
 from bertviz_core.analyses.probes.probes import Batch, Choices, Probe
 from bertviz_core.analyses.probes.scoring import Outcome
@@ -78,7 +78,7 @@ def main() -> None:
     asked = parser.parse_args()
     settings = Settings(limit=asked.sentences)
     model = load(find("demo"), "cpu")
-    study = Maps(model, settings, Plan(KINDS), {})
+    study = Maps(model, settings, ProbeOptions(KINDS), {})
     study.turns = asked.turns
     study.run(Sentences(find_source(asked.treebank), model.tokens, settings), Progress(), None)
 

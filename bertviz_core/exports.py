@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bertviz_core import __version__
-from bertviz_core.analyses import figures, results
+from bertviz_core.analyses import results
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
 from bertviz_core.analyses.results import Result
 from bertviz_core.errors import SettingsError
@@ -17,6 +18,11 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.plotting.style import number
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.view import InputAttention
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from bertviz_core.emergence.result import Emergence
 
 INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
 SUFFIXES = (".json", ".csv", ".html", ".safetensors")
@@ -57,9 +63,18 @@ def to_table(result: Result) -> str:
     return "\n".join(lines)
 
 
+def paper_figure(result: Result) -> go.Figure:
+    """The paper's figure for this result."""
+    if result.analysis in ANALYSES:
+        return ANALYSES[result.analysis].figure(result)
+    from bertviz_core.emergence.figure import paper_figure as emergence_figure
+
+    return emergence_figure(cast("Emergence", result))
+
+
 def to_html(result: Result) -> bytes:
     """The figure as one page that needs no network."""
-    figure = figures.paper_figure(result)
+    figure = paper_figure(result)
     figure.update_layout(title=result.analysis.replace("_", " ").capitalize(), template="plotly_white")
     origin_lines = "".join(f"<li>{_escape(k)}: {_escape(str(v))}</li>" for k, v in origin(result.provenance).items())
     page = figure.to_html(include_plotlyjs=True, full_html=True)

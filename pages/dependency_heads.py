@@ -4,8 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
-from bertviz_core.analyses.dependency_heads.measure import fewest
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, fewest
 from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.plotting.style import head_map

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
-from bertviz_core.analyses.probes.measure import EXAMPLES, Probes
+from bertviz_core.analyses.probes.result import EXAMPLES, Probes
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
 from pages.shared.views import probe_view

@@ -6,76 +6,18 @@ Surface patterns, entropy and gradients are this with another measure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.analyses.head_averages import TOP
 
 if TYPE_CHECKING:
-    import pandas as pd
     from torch import Tensor
 
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.segments import Segments
 
-TOP = 5  # segments remembered for each head and quantity: where the value is highest
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[["Batch", Any], "Tensor"]
-
-
-@dataclass(frozen=True, slots=True)
-class HeadAverages(Result):
-    """Averages of several quantities for every head. Axes: (quantity, layer, head), `quantities` naming the first.
-
-    mean: document averages, NaN for a quantity that no segment has.   error: standard error over segments.
-    segments: (quantity,) how many segments have it.
-    top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none, and
-    top_values: those values.   texts: segment number (as text) -> where it stands and its tokens, for those segments.
-    """
-
-    quantities: list[str]
-    mean: np.ndarray
-    error: np.ndarray
-    segments: np.ndarray
-    top: np.ndarray
-    top_values: np.ndarray
-    texts: dict[str, Any]
-
-    def __getitem__(self, quantity: str) -> np.ndarray:
-        """(layer, head) document averages; raises KeyError for an unknown name."""
-        if quantity not in self.quantities:
-            raise KeyError(quantity)
-        return self.mean[self.quantities.index(quantity)]
-
-    def interval(self, quantity: str) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over segments."""
-        return 1.96 * self.error[self.quantities.index(quantity)]
-
-    @property
-    def present(self) -> list[str]:
-        """The quantities that some segment has: a model without SEP has no attention to SEP, not zero."""
-        return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
-
-    def arrays(self) -> dict[str, Any]:
-        return {name: to_lists(self[name]) for name in self.present}
-
-    def to_frame(self) -> pd.DataFrame:
-        columns = {name: self[name] for name in self.present}
-        return head_frame(columns | {f"{name}_interval": self.interval(name) for name in self.present})
-
-    def layer_means(self, quantity: str) -> np.ndarray:
-        """(layer,) mean over heads, the line in the paper's figures."""
-        return self[quantity].mean(axis=1)
-
-    def rank(self, quantity: str) -> np.ndarray:
-        """(layer, head) rank from 1, the highest value first."""
-        values = self[quantity]
-        order = np.argsort(-values, axis=None, kind="stable")
-        ranks = np.empty(values.size, dtype=int)
-        ranks[order] = np.arange(1, values.size + 1)
-        return ranks.reshape(values.shape)
 
 
 class SegmentAverages:

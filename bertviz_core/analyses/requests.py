@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core import __version__
-from bertviz_core.analyses import ANALYSES, examples_class
+from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -97,10 +97,10 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Nothing is stored
     before everything is done.
     """
-    together = [request.for_analysis(analysis.name) for analysis in ANALYSES[request.analysis].together()]
-    with store.pinned(other.key() for other in together) if store else nullcontext():
-        results = _compute_pass(together, store, execution, progress or Progress(), model)
-    return results[together.index(request)]
+    wanted = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
+    with store.pinned(other.key() for other in wanted) if store else nullcontext():
+        results = _compute_pass(wanted, store, execution, progress or Progress(), model)
+    return results[wanted.index(request)]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
@@ -109,7 +109,7 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     groups: dict[Any, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
-        alone = request.analysis if hasattr(analysis.module, "run") else ""
+        alone = request.analysis if hasattr(analysis.measure, "run") else ""
         shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings, alone)
         groups.setdefault(shared, []).append(request)
     return list(groups.values())
@@ -188,13 +188,13 @@ def _pass(together: Sequence[Request], model: AttentionModel, execution: Executi
 
     first = together[0]
     asked = ANALYSES[first.analysis]
-    modules = [ANALYSES[request.analysis].module for request in together]
+    modules = [ANALYSES[request.analysis].measure for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
     counts = _count(examples, progress)
     accumulators = [module.accumulator(model, request) for module, request in zip(modules, together, strict=True)]
     progress.start("Running the model", counts[examples.unit], examples.unit)
-    run = getattr(asked.module, "run", stream.run)
+    run = getattr(asked.measure, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
     progress.start("Writing the results")
     return [

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.analyses.requests import Request, compute

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -14,6 +14,7 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -64,21 +65,33 @@ class Console:
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)
 
-    def analyse(
-        self,
-        analysis: str,
-        options: dict[str, Any] | None = None,
-        shown: Callable[[Any], Any] = lambda result: result,
-        others: dict[str, Source] | None = None,
+    def analyze(
+        self, analysis: Analysis, options: Options, view: View, files: Mapping[str, Source] | None = None
     ) -> None:
-        """Find or compute one analysis, then write every --out, or print the table, of what `shown` makes of it.
+        """Find or compute one analysis, then write every --out, or print the table.
 
-        others: further files that the analysis reads, by what they are to it."""
+        Args:
+            analysis: What is asked for.
+            options: Its settings.
+            view: How its result is shown.
+            files: Further files that it reads, by what they are to it.
+        """
+        options.check()
+        view.check()
         for path in self.out or []:
             exports.check_path(path)
-        request = requests.Request(
-            analysis, self.checkpoint(), self.source(), self.settings(), options or {}, others or {}
-        )
+        settings = self.settings()
+        values = options.in_mode(settings.paper).to_json()
+        request = requests.Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
+        extra = view.extra_files(request)
+        for path in extra:
+            exports.check_path(path, (".json",))
+        self.write(view.show(self.computed(request), request, self.opened_store()))
+        for path, records in extra.items():
+            exports.write_records(path, records())
+
+    def computed(self, request: requests.Request) -> Any:
+        """The stored result, or a new one."""
         request.settings.check(request.checkpoint)
         request.check_model()
         store = self.opened_store()
@@ -86,7 +99,10 @@ class Console:
         if result is None:
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
-        result = shown(result)
+        return result
+
+    def write(self, result: Any) -> None:
+        """To every --out; to standard output, as a table, where there is none."""
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:
@@ -116,8 +132,7 @@ class PrintedProgress(Progress):
 
 
 def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
-    """Give a command whose first parameter is `console` all of Console's options, after its own; but those `without`
-    which it does, and which then are as nobody had given them."""
+    """Add Console's options after the command's own; those in `without` keep their defaults."""
     signature = inspect.signature(function, eval_str=True)
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
     hints = get_type_hints(Console, include_extras=True)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
 from bertviz_core.emergence.result import Emergence
-from bertviz_core.overview.head_summary import shown_relations
 
 ANALYSES = ("surface_patterns", "entropy", "dependency_heads")  # without one of these a checkpoint is left out
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it

@@ -11,9 +11,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import TOKEN_LEVEL, Column, counted
+from bertviz_core.overview.head_summary import Column, counted
 from bertviz_core.plotting.style import BEHAVIOURS, COLOURS, NAMES, RING
 
 BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
@@ -88,7 +89,7 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
 
 def columns(result: Emergence, place: int) -> list[Column]:
     """The quantities of every head at one step, for the map of heads."""
-    wanted = ((analysis, name) for analysis in ("surface_patterns", "entropy") for name in TOKEN_LEVEL[analysis])
+    wanted = ((name, c.quantity) for name in ("surface_patterns", "entropy") for c in ANALYSES[name].columns)
     return [Column(analysis, name, result[name][place]) for analysis, name in wanted if name in result.present]
 
 

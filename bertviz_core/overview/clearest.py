@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import NO_RELATION, Results
 

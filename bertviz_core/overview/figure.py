@@ -10,25 +10,10 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Column, Relation, counted, ranks
-from bertviz_core.plotting.style import BEHAVIOURS, NAMES, map_axes, number
+from bertviz_core.plotting.style import BEHAVIOURS, map_axes, number
 
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps a black marker in sight on a dark page
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
-SAID = {
-    ("surface_patterns", name): f"attention to {NAMES[name]}"
-    for name in ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
-} | {
-    ("entropy", "entropy"): "entropy, nats",
-    ("entropy", "from_cls"): "entropy from [CLS], nats",
-    ("entropy", "max_weight"): "largest weight of a row",
-    ("sep_gradients", "to_sep"): "gradient to [SEP], nats",
-    ("sep_gradients", "to_other"): "gradient to other tokens, nats",
-    ("sep_gradients", "to_sep_times_attention"): "attention × gradient to [SEP]",
-    ("dependency_heads", "UAS"): "UAS of this head alone",
-    ("coreference_heads", "all"): "antecedents found",
-    ("probes", "weight"): "weight in the attention-only probe",
-}
-AS_PERCENT = ("dependency_heads", "coreference_heads")
 
 
 def behaviour_map(
@@ -57,7 +42,7 @@ def head_rows(columns: list[Column], head: Head, titles: Mapping[str, str]) -> l
     """One row for each quantity: its value, beside it the baseline where there is one, and its rank."""
     return [
         {
-            "quantity": said(column),
+            "quantity": column.label,
             "value": _value(column, column.values[head.layer, head.head]),
             "rank": f"{ranks(column.values)[head.layer, head.head]} of {column.values.size}",
             "baseline": f"{_value(column, column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
@@ -82,15 +67,10 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
     ]
 
 
-def said(column: Column) -> str:
-    """The quantity in words."""
-    return SAID.get((column.analysis, column.quantity), column.quantity.replace("_", " "))
-
-
 def _value(column: Column, value: float) -> str:
     if np.isnan(value):
         return "–"
-    return f"{100 * value:.1f}%" if column.analysis in AS_PERCENT else number(value)
+    return f"{100 * value:.1f}%" if column.percent else number(value)
 
 
 def _traces(
@@ -124,4 +104,4 @@ def _hover(behaviour: str, head: Head, columns: list[Column], named: Mapping[str
     if column is None:
         return f"{head.label(base)}: {name}"
     value, rank = column.values[head.layer, head.head], ranks(column.values)[head.layer, head.head]
-    return f"{head.label(base)}: {name}; {number(value)} {said(column)}, rank {rank} of {column.values.size}"
+    return f"{head.label(base)}: {name}; {number(value)} {column.label}, rank {rank} of {column.values.size}"

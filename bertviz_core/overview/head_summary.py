@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.analysis import HeadColumn
 from bertviz_core.analyses.behaviors import BEHAVIOURS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviours
-from bertviz_core.analyses.dependency_heads.measure import FEWEST, FEWEST_IN_SAMPLE
+from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.corpora.samples import SAMPLES
-from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
@@ -23,18 +23,9 @@ if TYPE_CHECKING:
 
     from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 
+
 Results = Mapping[str, Any]
-TOKEN_LEVEL = {
-    "surface_patterns": ("previous", "next", "current", "to_cls", "to_sep", "to_punct"),
-    "entropy": ("entropy", "from_cls", "max_weight"),
-    "sep_gradients": ("to_sep", "to_other", "to_sep_times_attention"),
-}
 NO_RELATION = ("all", "UAS", "root", "punct")  # rows of the dependency analysis that say nothing of a relation
-PREFIX = {
-    "sep_gradients": "gradient_",
-    "coreference_heads": "coreference_",
-    "probes": "probe_",
-}  # of columns that need one
 DIRECTIONS = ("dependent → head", "head → dependent")
 MARKED = 6  # relations named, as many as the paper names
 
@@ -49,6 +40,25 @@ class Column:
     values: np.ndarray
     baseline: float = float("nan")
     baseline_name: str = ""
+
+    @property
+    def label(self) -> str:
+        """Its name on the screen."""
+        return self._spec.label
+
+    @property
+    def percent(self) -> bool:
+        """Whether its values are shown as percentages."""
+        return self._spec.percent
+
+    @property
+    def name(self) -> str:
+        """Its name in exports."""
+        return ANALYSES[self.analysis].prefix + self.quantity
+
+    @property
+    def _spec(self) -> HeadColumn:
+        return next(column for column in ANALYSES[self.analysis].columns if column.quantity == self.quantity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +75,14 @@ class Relation:
 
 
 def columns(results: Results) -> list[Column]:
-    """Every quantity of every head that the results hold, in the order of the paper's sections."""
-    return [column for name, read in READERS.items() if name in results for column in read(results[name])]
+    """Every quantity of every head that the results have, in the order of the analyses."""
+    return [
+        Column(name, column.quantity, values, *(column.baseline(results[name]) if column.baseline else ()))
+        for name, analysis in ANALYSES.items()
+        if name in results
+        for column in analysis.columns
+        if (values := column.read(results[name])) is not None
+    ]
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
@@ -95,15 +111,6 @@ def linguistic(results: Results) -> dict[str, str]:
             for label, what in read(results[name]):
                 found.setdefault(label, []).append(what)
     return {label: ", ".join(names) for label, names in found.items()}
-
-
-def shown_relations(result: DependencyHeads) -> DependencyHeads:
-    """The counts as the page of dependency heads shows them at first: function heads for Universal Dependencies, and
-    no relation of too few words."""
-    origin = result.provenance
-    view = "function-heads" if origin["format"] == CONLLU else "as-is"
-    least = FEWEST_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else FEWEST
-    return result.chosen(view, least)
 
 
 def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
@@ -139,7 +146,7 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
     fixed offset, and the heads most like it."""
     held = columns(results)
-    table = head_frame({PREFIX.get(column.analysis, "") + column.quantity: column.values for column in held})
+    table = head_frame({column.name: column.values for column in held})
     behaviour = told(results, thresholds, linguistic(results))
     if behaviour is not None:
         table.insert(3, "behaviour", behaviour.reshape(-1))
@@ -158,33 +165,9 @@ def counted(labels: np.ndarray) -> dict[str, int]:
     return {name: count for name in order if (count := int((labels == name).sum()))}
 
 
-def _token_level(result: Any) -> Iterator[Column]:
-    for quantity in TOKEN_LEVEL[result.analysis]:
-        if quantity in result.present:
-            yield Column(result.analysis, quantity, result[quantity])
-
-
 def _counts(result: DependencyHeads) -> DependencyHeads:
     """`shown_relations` without the sentences, which take most of its time."""
     return shown_relations(replace(result, sentences=[]))
-
-
-def _dependency(result: Any) -> Iterator[Column]:
-    chosen = _counts(result)
-    row = chosen.relations.index("UAS")
-    best = float(chosen.offset_accuracy[:, row].max())
-    yield Column(result.analysis, "UAS", chosen.accuracy[:, row].max(0), best, "best offset")
-
-
-def _coreference(result: Any) -> Iterator[Column]:
-    """By the paper's measure, from a mention to its antecedent."""
-    yield Column(result.analysis, "all", result.accuracy()[0, 0], *_best_system(result))
-
-
-def _best_system(result: Any) -> tuple[float, str]:
-    """Head match: the baseline that the paper holds its head against, and that needs no rules."""
-    place = result.systems.index("head match")
-    return float(result.systems_accuracy()[place, 0]), "head match"
 
 
 def _found_relations(result: Any) -> list[tuple[str, str]]:
@@ -201,17 +184,3 @@ def _found_coreference(result: Any) -> list[tuple[str, str]]:
     nearest = result.systems_accuracy()[result.systems.index("nearest"), 0]
     accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
     return [(best.head.label(), "coreference")] if accuracy > nearest else []
-
-
-def _probes(result: Any) -> Iterator[Column]:
-    """The weight of attention only, of the better direction."""
-    if "attention-only" in result.probes:
-        yield Column(result.analysis, "weight", result.attention.max(0))
-
-
-READERS: dict[str, Callable[[Any], Iterator[Column]]] = {
-    **dict.fromkeys(TOKEN_LEVEL, _token_level),
-    "dependency_heads": _dependency,
-    "coreference_heads": _coreference,
-    "probes": _probes,
-}

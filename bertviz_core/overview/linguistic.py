@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import Request
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source

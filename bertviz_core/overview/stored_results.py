@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.engine.store import Store
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bertviz_core import paper
+from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Results, shown_relations
+from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour.found import Found
 from bertviz_core.tour.step import Step
 from bertviz_core.tour.surface import highest

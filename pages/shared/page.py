@@ -12,6 +12,7 @@ import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
 from bertviz_core import exports
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
@@ -23,9 +24,6 @@ from pages.shared.jobs import asked
 from pages.shared.jobs import panel as job_panel
 from pages.shared.remembered import remembered
 from pages.shared.views import head_panel
-
-# Forward passes that an analysis costs: a backward one is worth two; the probes run random networks too, and train.
-PASSES = {"sep_gradients": 3, "probes": 8}
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -76,7 +74,7 @@ def _counted(result: Result) -> None:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    seconds = seconds_to_analyse(selection) * PASSES.get(request.analysis, 1)
+    seconds = seconds_to_analyse(selection) * ANALYSES[request.analysis].forwards
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
         "There is no stored result yet. The analysis runs this model over the corpus, on this machine; "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertviz_core.analyses import ANALYSES, Kind
+from bertviz_core.analyses.analysis import Kind
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import Request
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bertviz_core.analyses.averages import TOP, HeadAverages, SegmentAverages, mean_over
+from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.head_averages import TOP, HeadAverages
 from tests.oracles import reference
 
 LAYERS, HEADS, QUANTITIES = 2, 3, ("one", "two")

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.requests import Request, compute, compute_all, find, passes
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
@@ -85,7 +85,7 @@ def test_what_is_stored_is_what_was_computed(store, tiny, request_for, mode):
 
 def test_one_pass_stores_every_analysis_it_feeds(store, tiny, request_for):
     compute(request_for("surface_patterns"), store, model=tiny)
-    together = [analysis.name for analysis in ANALYSES["surface_patterns"].together()]
+    together = [analysis.name for analysis in shared_pass(ANALYSES["surface_patterns"])]
     assert {"surface_patterns", "entropy"} <= set(together)
     for name in together:
         equal(find(store, request_for(name)), compute(request_for(name), None, model=tiny))

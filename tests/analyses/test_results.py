@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.averages import TOP
-from bertviz_core.analyses.entropy.measure import Entropy
+from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.results import Result, head_frame, renamed, to_lists
-from bertviz_core.analyses.surface_patterns.measure import SurfacePatterns
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 
 
 def made(kind=Entropy) -> Entropy:

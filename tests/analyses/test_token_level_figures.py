@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.entropy import figure as entropy
-from bertviz_core.analyses.entropy.measure import Entropy
-from bertviz_core.analyses.figures import paper_figure
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.requests import Request, find
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
-from bertviz_core.analyses.surface_patterns.measure import SurfacePatterns
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.store import Store
+from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.plotting.style import head_map

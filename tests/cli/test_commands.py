@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from bertviz_core.analyses.surface_patterns.measure import QUANTITIES
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES
 from bertviz_core.cli.commands import main
 
 ROOT = Path(__file__).parents[2]

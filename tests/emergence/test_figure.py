@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.figures import paper_figure
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, positions, relations_figure
 from bertviz_core.emergence.requests import shipped
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 
 

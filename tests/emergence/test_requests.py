@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.corpora.samples import sample
 from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, moment
@@ -16,7 +17,6 @@ from bertviz_core.emergence.requests import EmergenceRequest, compute, find, rea
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
-from bertviz_core.overview.head_summary import shown_relations
 from bertviz_core.settings import Settings
 from tests import families, trainings
 from tests.oracles import emergence as reference_emergence

@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.probes.measure import Plan
+from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.requests import Request
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.source import from_path
@@ -65,7 +65,7 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
         replace(checkpoint.find(str(tiny_folder)), name="mine", revision="main"),
         replace(uploaded, most=12_345),
         Settings(max_length=64, limit=3, seed=5, mode="paper", dtype="bfloat16"),
-        Plan(("attention-only",), 3, "mst", 7, True).options(),
+        ProbeOptions(("attention-only",), 3, "mst", 7, True).to_json(),
         {"vectors": from_path(tmp_path / "vectors.txt"), "dev": sample("treebank")},
     )
     task = crossed(tasks.analyses([request], store))

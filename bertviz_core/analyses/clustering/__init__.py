@@ -1,1 +1,46 @@
-"""Clustering (section 6; Figure 6)."""
+"""Clustering: which heads attend alike (section 6; Figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.analysis import Analysis, View
+
+
+@dataclass(frozen=True, slots=True)
+class ClusteringView(View):
+    """How the divergences are pictured and the heads labeled."""
+
+    root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
+    threshold: Annotated[list[str] | None, Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed.")] = (
+        None
+    )
+
+    def check(self) -> None:
+        from bertviz_core.analyses.behaviors import Thresholds
+
+        Thresholds.read(self.threshold or [])
+
+    def show(self, result: Any, request: Any, store: Any) -> Any:
+        from bertviz_core.analyses.behaviors import Thresholds
+        from bertviz_core.analyses.requests import find
+        from bertviz_core.overview.linguistic import linguistic_heads
+
+        named = linguistic_heads(request, lambda other: find(store, other))
+        thresholds = Thresholds.read(self.threshold or [])
+        return result.embedded(request.settings.seed, self.root).labelled(thresholds, named)
+
+
+ANALYSIS = Analysis(
+    "clustering",
+    __name__,
+    "Clustering",
+    "Clustering",
+    "Section 6, Figure 6",
+    ":material/scatter_plot:",
+    "How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6).",
+    view=ClusteringView,
+)

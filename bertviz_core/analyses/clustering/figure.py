@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import BEHAVIOURS as ORDER
-from bertviz_core.analyses.clustering.measure import Clustering
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.style import BEHAVIOURS, COLORBAR
 

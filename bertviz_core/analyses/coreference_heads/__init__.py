@@ -1,1 +1,66 @@
-"""Coreference heads (section 4.3; Table 2)."""
+"""Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.analysis import Analysis, HeadColumn, View
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferenceView(View):
+    """Which of the counts are shown, and another system's beside them."""
+
+    candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
+    predictions: Annotated[Path | None, Doc("Another system's chains for the same documents.")] = None
+
+    def check(self) -> None:
+        from bertviz_core.analyses.coreference_heads.guesses import check_candidates
+        from bertviz_core.corpora.source import from_path
+
+        check_candidates(self.candidates)
+        if self.predictions:
+            from_path(self.predictions)
+
+    def show(self, result: Any, request: Any, store: Any) -> Any:
+        from bertviz_core.analyses.coreference_heads.predictions import score
+        from bertviz_core.corpora.source import from_path
+
+        shown = result.chosen(self.candidates)
+        if not self.predictions:
+            return shown
+        predictions = from_path(self.predictions)
+        return shown.with_predictions(predictions, score(request, predictions))
+
+
+def _antecedents(result: Any) -> np.ndarray:
+    """(layer, head) of all mentions, by the paper's measure: from a mention to its antecedent."""
+    accuracy: np.ndarray = result.accuracy()[0, 0]
+    return accuracy
+
+
+def _head_match(result: Any) -> tuple[float, str]:
+    """The baseline that the paper compares its head with, and that needs no rules."""
+    return float(result.systems_accuracy()[result.systems.index("head match"), 0]), "head match"
+
+
+ANALYSIS = Analysis(
+    "coreference_heads",
+    __name__,
+    "CoreferenceHeads",
+    "Coreference heads",
+    "Section 4.3, Table 2",
+    ":material/link:",
+    "Which head's attention points from a mention to its antecedent (section 4.3; Table 2).",
+    corpus="coreference",
+    view=CoreferenceView,
+    columns=(HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),),
+    prefix="coreference_",
+)

@@ -1,1 +1,72 @@
-"""Dependency heads (section 4.2; Table 1)."""
+"""Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typing_extensions import Doc
+
+from bertviz_core.analyses.analysis import Analysis, HeadColumn, Options, View
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyOptions(Options):
+    """What the counts depend on."""
+
+    possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyView(View):
+    """Which of the counts are shown."""
+
+    view: Annotated[str, Doc("as-is, or function-heads for Universal Dependencies.")] = "as-is"
+    min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None
+    offsets: Annotated[int, Doc("Largest distance of the fixed-offset baselines.")] = 5
+    merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
+
+    def check(self) -> None:
+        from bertviz_core.analyses.dependency_heads.result import check_choice
+
+        check_choice(self.view, self.offsets)
+
+    def show(self, result: Any, request: Any, store: Any) -> Any:
+        from bertviz_core.analyses.dependency_heads.result import fewest
+
+        min_count = fewest(request.source) if self.min_count is None else self.min_count
+        return result.chosen(self.view, min_count, self.offsets, self.merge_subtypes)
+
+
+def _uas(result: Any) -> np.ndarray:
+    """(layer, head) UAS of each head alone, in its better direction."""
+    from bertviz_core.analyses.dependency_heads.result import shown_relations
+
+    shown = shown_relations(result)
+    accuracy: np.ndarray = shown.accuracy[:, shown.relations.index("UAS")].max(0)
+    return accuracy
+
+
+def _best_offset(result: Any) -> tuple[float, str]:
+    from bertviz_core.analyses.dependency_heads.result import shown_relations
+
+    shown = shown_relations(result)
+    return float(shown.offset_accuracy[:, shown.relations.index("UAS")].max()), "best offset"
+
+
+ANALYSIS = Analysis(
+    "dependency_heads",
+    __name__,
+    "DependencyHeads",
+    "Dependency heads",
+    "Section 4.2, Table 1",
+    ":material/account_tree:",
+    "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1).",
+    corpus="treebank",
+    options=DependencyOptions,
+    view=DependencyView,
+    columns=(HeadColumn("UAS", "UAS of this head alone", _uas, _best_offset, percent=True),),
+)

@@ -10,8 +10,6 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses, Rules
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, VIEWS, DependencyHeads, by_size, described
-from bertviz_core.corpora.samples import SAMPLES
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 
 if TYPE_CHECKING:
@@ -19,15 +17,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
-__all__ = ["DependencyHeads", "accumulator", "fewest", "finish"]
-
-FEWEST, FEWEST_IN_SAMPLE = 100, 20
 RELEASE_POSSESSIVES = ("'s", "s'")
-
-
-def fewest(source: Source) -> int:
-    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
-    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
 
 
 def accumulator(model: AttentionModel, request: Request) -> Guesses:

@@ -11,10 +11,19 @@ import numpy as np
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, to_lists
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.function_heads import function_heads
+from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+if TYPE_CHECKING:
+    pass
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,3 +204,20 @@ def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
     for name, count in zip(names, n.tolist(), strict=True):
         totals[name] = totals.get(name, 0) + count
     return sorted(totals, key=lambda name: (-totals[name], name))
+
+
+FEWEST, FEWEST_IN_SAMPLE = 100, 20
+
+
+def fewest(source: Source) -> int:
+    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
+    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
+
+
+def shown_relations(result: DependencyHeads) -> DependencyHeads:
+    """The counts as the page of dependency heads shows them at first: function heads for Universal Dependencies, and
+    no relation of too few words."""
+    origin = result.provenance
+    view = "function-heads" if origin["format"] == CONLLU else "as-is"
+    least = FEWEST_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else FEWEST
+    return result.chosen(view, least)

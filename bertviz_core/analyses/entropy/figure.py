@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.entropy.measure import Entropy
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.plotting.style import Series, by_layer, layer_axes
 
 TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.averages import HeadAverages, SegmentAverages, mean_over
+from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.entropy.result import QUANTITIES, Entropy
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,25 +16,6 @@ if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.segments import Segments
-
-QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
-
-
-@dataclass(frozen=True, slots=True)
-class Entropy(HeadAverages):
-    """`entropy` and `from_cls` (the CLS row alone) in nats; `max_weight`, the mean of each row's largest weight;
-    `uniform`, the entropy that uniform attention would have: the same for every head."""
-
-    analysis: ClassVar[str] = "entropy"
-
-    @property
-    def uniform(self) -> float:
-        """The reference line: the average of log N (of log(i + 1) for a causal model), in nats."""
-        return float(self["uniform"].flat[0])
-
-    def arrays(self) -> dict[str, object]:
-        # Spelled out: zero-argument super() breaks in a dataclass with slots.
-        return HeadAverages.arrays(self) | {"uniform": self.uniform}
 
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:

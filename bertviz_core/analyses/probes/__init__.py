@@ -1,6 +1,36 @@
-"""Probes: how much syntax the maps of all heads hold together (section 5; methods, 8).
+"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3).
 
-In reading order: parts (train, validation, test), room, features (word-level maps, computed once), scores (the probes),
-training, decoding, structural, controls, study (all of it for one treebank). Analyses import these inside functions:
-they need torch.
+In reading order: options, splits (train, validation, test), scratch_array, features (word-level maps, computed once),
+probes (scores), training, decoding, structural, controls, probe_run (all of it for one treebank), scoring.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.analysis import Analysis, HeadColumn
+from bertviz_core.analyses.probes.options import ProbeOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def _weight(result: Any) -> np.ndarray | None:
+    """(layer, head) weight of attention only, of the better direction."""
+    return result.attention.max(0) if "attention-only" in result.probes else None
+
+
+ANALYSIS = Analysis(
+    "probes",
+    __name__,
+    "Probes",
+    "Probes",
+    "Section 5, Table 3",
+    ":material/science:",
+    "How much syntax the maps hold together: probes, baselines and controls (section 5; Table 3).",
+    corpus="treebank",
+    options=ProbeOptions,
+    columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
+    prefix="probe_",
+    forwards=8,
+)

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes.measure import AS_RELEASED, Probes
+from bertviz_core.analyses.probes.options import AS_RELEASED
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.style import head_map

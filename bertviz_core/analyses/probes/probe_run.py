@@ -17,7 +17,7 @@ from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right
 from bertviz_core.analyses.probes.controls import control_governors, redrawn
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.measure import AS_RELEASED
+from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords, Probe
 from bertviz_core.analyses.probes.scoring import Gold, Outcome, not_punctuation
 from bertviz_core.analyses.probes.splits import split
@@ -27,7 +27,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.models.sentences import EncodedSentence, Sentences
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.measure import Plan
+    from bertviz_core.analyses.probes.options import ProbeOptions
     from bertviz_core.corpora.source import Source
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.settings import Settings
@@ -63,7 +63,7 @@ class Study:
 
     model: AttentionModel
     settings: Settings
-    plan: Plan
+    plan: ProbeOptions
     others: dict[str, Source]
 
     def __post_init__(self) -> None:

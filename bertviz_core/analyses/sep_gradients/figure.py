@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.sep_gradients.measure import CLASSES, SepGradients
+from bertviz_core.analyses.sep_gradients.result import CLASSES, SepGradients
 from bertviz_core.heads import Head
 from bertviz_core.plotting import style
 from bertviz_core.plotting.style import COLOURS, Series, by_layer, layer_axes, stack_legends

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bertviz_core.analyses.averages import HeadAverages, SegmentAverages
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,51 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.masking import Masking
     from bertviz_core.models.segments import Segments
 
-CLASSES = ("sep", "punct", "cls", "other")  # they partition the tokens of a segment
-QUANTITIES = (
-    *(f"to_{name}" for name in CLASSES),
-    *(f"to_{name}_times_attention" for name in CLASSES),
-    *(f"attention_to_{name}" for name in CLASSES),
-)
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
-
-
-@dataclass(frozen=True, slots=True)
-class SepGradients(HeadAverages):
-    """For each class of target tokens j (by the original token, before masking), over the segments that have it:
-
-    `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
-    `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
-    `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
-    loss: the mean over segments of L, in nats.   right, masked: how many masked tokens the model got right, and of how
-    many.
-    """
-
-    analysis: ClassVar[str] = "sep_gradients"
-    loss: float
-    right: int
-    masked: int
-
-    @property
-    def accuracy(self) -> float:
-        """The share of masked tokens that the model got right."""
-        return self.right / self.masked
-
-    def shares(self, form: str) -> dict[str, np.ndarray]:
-        """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
-        or "to_{}_times_attention". Classes that no segment has are missing."""
-        sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
-        total = np.sum(list(sums.values()), axis=0)
-        return {name: one / total for name, one in sums.items()}
-
-    def arrays(self) -> dict[str, Any]:
-        # Spelled out: zero-argument super() breaks in a dataclass with slots.
-        return HeadAverages.arrays(self) | {
-            "loss": self.loss,
-            "accuracy": self.accuracy,
-            "right_tokens": self.right,
-            "masked_tokens": self.masked,
-        }
 
 
 class GradientAverages(SegmentAverages):
@@ -147,6 +101,15 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
         right=int(right),
         masked=int(masked),
     )
+
+
+def masked_inputs(request: Request) -> Iterator[dict[str, list[int]]]:
+    """`masked_examples` of a request's corpus."""
+    from bertviz_core.models.loading import load_tokens
+    from bertviz_core.models.segments import Segments
+
+    segments = Segments(request.source, load_tokens(request.checkpoint), request.settings)
+    return masked_examples(segments, types=request.checkpoint.has_types)
 
 
 def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, list[int]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.surface_patterns.measure import SurfacePatterns
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 
 GAP = 0.13  # between panels, as a share of the figure

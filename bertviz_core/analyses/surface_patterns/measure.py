@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.averages import HeadAverages, SegmentAverages, mean_over
+from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.segments import Segments
-
-QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep")
-
-
-@dataclass(frozen=True, slots=True)
-class SurfacePatterns(HeadAverages):
-    """Shares of attention, 0 to 1, for every quantity in QUANTITIES."""
-
-    analysis: ClassVar[str] = "surface_patterns"
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:

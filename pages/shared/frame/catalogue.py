@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from bertviz_core.analyses.registry import ANALYSES
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -29,14 +31,9 @@ EXPLORE = (
     Entry("emergence", "Emergence", ":material/timeline:", "Heads over the course of a training", panel=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
 )
-PAPER = (
-    Entry("surface_patterns", "Surface patterns", ":material/grid_on:", "Section 3.1–3.2, Figure 2"),
-    Entry("sep_gradients", "[SEP] gradients", ":material/trending_down:", "Section 3.2, Figure 3"),
-    Entry("entropy", "Entropy", ":material/blur_on:", "Section 3.3, Figure 4"),
-    Entry("dependency_heads", "Dependency heads", ":material/account_tree:", "Section 4.2, Table 1", "treebank"),
-    Entry("coreference_heads", "Coreference heads", ":material/link:", "Section 4.3, Table 2", "coreference"),
-    Entry("probes", "Probes", ":material/science:", "Section 5, Table 3", "treebank"),
-    Entry("clustering", "Clustering", ":material/scatter_plot:", "Section 6, Figure 6"),
+PAPER = tuple(
+    Entry(analysis.name, analysis.title, analysis.icon, analysis.section, analysis.corpus)
+    for analysis in sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
 )
 ENTRIES = (*EXPLORE, *PAPER)
 DEFAULT = EXPLORE[0]

@@ -17,7 +17,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server import server_util
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import catalogue
 from pages.shared.frame.owner_cookie import OwnerCookie

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.requests import Request
 from bertviz_core.emergence.requests import EmergenceRequest
 from bertviz_core.engine import jobs
@@ -24,7 +24,7 @@ REMEMBERED = 50  # of this reader's jobs
 def analysis(request: Request) -> None:
     """Ask for it, and for what the same pass gives with it."""
     title = request.analysis.replace("_", " ").capitalize()
-    wanted = [request.for_analysis(each.name) for each in ANALYSES[request.analysis].together()]
+    wanted = [request.for_analysis(each.name) for each in shared_pass(ANALYSES[request.analysis])]
     _ask(request.key(), title, lambda: tasks.analyses(wanted, services.store()))
 
 
@@ -79,7 +79,7 @@ def job(key: str) -> Job | None:
 
 def job_of(request: Request) -> Job | None:
     """This reader's last job that would make this result: one of everything, its own, or one that shares its pass."""
-    together = ANALYSES[request.analysis].together()
+    together = shared_pass(ANALYSES[request.analysis])
     keys = [request.key(), *(request.for_analysis(other.name).key() for other in together)]
     wider = [job for job in _mine().values() if not job.finished and request.key() in job.key.split("/")]
     return next(filter(None, [*wider, *map(job, keys)]), None)

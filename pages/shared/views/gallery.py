@@ -7,9 +7,9 @@ import re
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
 from bertviz_core.overview.clearest import Example, Finder, Segment, clearest, finders
-from bertviz_core.overview.head_summary import Results, shown_relations
+from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIOURS, NAMES, number
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings

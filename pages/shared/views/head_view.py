@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import all_heads
 from bertviz_core.overview.clearest import segments
 from bertviz_core.plotting.style import NAMES, number

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import Request, passes
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results

@@ -8,7 +8,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles, weight_map
-from bertviz_core.analyses.probes.measure import AS_RELEASED, DECODES, PROBES, Plan, Probes
+from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.requests import Request
 from pages.shared import page
 from pages.shared.boxes import plain
@@ -28,7 +29,7 @@ def choose(selection: Selection) -> Request:
                 "Trees", DECODES, default=DECODES[0], required=True, key="decode", help="mst: maximum spanning trees."
             )
             epochs = st.number_input("Epochs, at most", 1, 50, None, key="epochs", placeholder="as usual", width=150)
-            rank = st.number_input("Rank of the structural probe", 1, 1024, Plan().rank, key="rank", width=210)
+            rank = st.number_input("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
             misaligned = not selection.settings.paper and st.checkbox(
                 "The release's misaligned ROOT too",
                 key="misaligned",
@@ -36,8 +37,8 @@ def choose(selection: Selection) -> Request:
             )
         probes = st.multiselect("Probes", PROBES, PROBES, format_func=title, key="probes")
         others = {role: source for role in FILES if (source := chosen_file(role))}
-    plan = Plan(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
-    return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.options(), others)
+    plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
+    return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
 
 
 def headline(result: Probes) -> None:

@@ -11,8 +11,8 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
 from bertviz_core.analyses.clustering.figure import by_behaviour, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
-from bertviz_core.analyses.clustering.measure import Clustering
-from bertviz_core.analyses.figures import paper_figure
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import BEHAVIOURS
 

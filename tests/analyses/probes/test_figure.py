@@ -17,7 +17,7 @@ from bertviz_core.analyses.probes.figure import (
     titles,
     weight_map,
 )
-from bertviz_core.analyses.probes.measure import PROBES
+from bertviz_core.analyses.probes.options import PROBES
 from bertviz_core.analyses.requests import Request, find
 from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.store import Store

@@ -18,8 +18,9 @@ from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right
 from bertviz_core.analyses.probes.controls import control_governors, redrawn
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.measure import PROBES, Plan, Probes, plan_of
+from bertviz_core.analyses.probes.options import PROBES, ProbeOptions, options_of
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.scoring import Gold, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
@@ -188,7 +189,7 @@ def treebank(count=40, seed=0, name="bank") -> Source:
 
 
 def asked(tiny, mode="corrected", others=None, **plan) -> Request:
-    options = Plan(**{"seeds": 1, "epochs": 1, **plan}).options()
+    options = ProbeOptions(**{"seeds": 1, "epochs": 1, **plan}).to_json()
     return Request("probes", tiny.checkpoint, treebank(), Settings(max_length=32, mode=mode), options, others or {})
 
 
@@ -341,10 +342,15 @@ def test_a_cancelled_training_leaves_nothing(tiny, store, tmp_path, monkeypatch)
 
 
 def test_plans_are_checked_and_defaults_are_no_options():
-    assert Plan().options() == {} and plan_of({}) == Plan()
-    plan = Plan(("structural", "attention-only"), 3, "mst", 8)
-    assert plan_of(json.loads(json.dumps(plan.options()))).probes == ("attention-only", "structural")
-    for wrong in (Plan(("parser",)), Plan(decode="best"), Plan(rank=0), Plan(optimizer="sgd")):
+    assert ProbeOptions().to_json() == {} and options_of({}) == ProbeOptions()
+    plan = ProbeOptions(("structural", "attention-only"), 3, "mst", 8)
+    assert options_of(json.loads(json.dumps(plan.to_json()))).probes == ("attention-only", "structural")
+    for wrong in (
+        ProbeOptions(("parser",)),
+        ProbeOptions(decode="best"),
+        ProbeOptions(rank=0),
+        ProbeOptions(optimizer="sgd"),
+    ):
         with pytest.raises(SettingsError):
             wrong.options()
     assert find("demo").layers

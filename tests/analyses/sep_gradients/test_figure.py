@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
-from bertviz_core.analyses.sep_gradients.measure import QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 from bertviz_core.heads import Head
 
 LAYERS, HEADS = 3, 2

@@ -11,7 +11,7 @@ import pytest
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
-from bertviz_core.analyses.sep_gradients.measure import CLASSES, QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress

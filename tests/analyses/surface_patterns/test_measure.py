@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.requests import Request, compute
-from bertviz_core.analyses.surface_patterns.measure import QUANTITIES, measure
+from bertviz_core.analyses.surface_patterns.measure import measure
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
 from bertviz_core.settings import Execution, Settings

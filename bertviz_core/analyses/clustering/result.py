@@ -1,0 +1,121 @@
+"""What clustering stores: divergences between all pairs of heads, and their picture."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.clustering.embedding import embed
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.heads import Head, all_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+NEAREST = 5
+
+
+class Closeness(NamedTuple):
+    """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
+
+    within: float
+    between: float
+
+    @property
+    def ratio(self) -> float:
+        """Under 1: heads of one layer are closer than others."""
+        return self.within / self.between
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering(Result):
+    """How alike heads are. Axis `head` counts all heads, layer by layer; the other arrays have axes (layer, head).
+
+    divergence: (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in nats
+        (at most log 2); the sum over tokens in mode "as in the paper".   tokens: how many.
+    averages: (quantity, layer, head) document averages of QUANTITIES, from which behaviours are told.
+    embedding: (head, 2), its `stress`, its `mds_seed`, and `root`: whether it is of the square roots.
+    linkage: (head - 1, 4) and order: (head,), the dendrogram.
+    thresholds: of behaviours.   named: label of a head -> what the linguistic analyses found it best at.
+    """
+
+    analysis: ClassVar[str] = "clustering"
+
+    divergence: np.ndarray
+    averages: np.ndarray
+    tokens: int
+    embedding: np.ndarray
+    stress: float
+    linkage: np.ndarray
+    order: np.ndarray
+    mds_seed: int
+    root: bool
+    thresholds: dict[str, float]
+    named: dict[str, str]
+
+    def embedded(self, seed: int, root: bool) -> Clustering:
+        """The same divergences in another picture."""
+        if (seed, root) == (self.mds_seed, self.root):
+            return self
+        found = embed(self.divergence, seed, root)
+        return replace(self, embedding=found.points, stress=found.stress, mds_seed=seed, root=root)
+
+    def labelled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
+        """The same divergences with other thresholds, and with the heads that other analyses found."""
+        return replace(self, thresholds=asdict(thresholds), named=named)
+
+    @property
+    def summed(self) -> bool:
+        """Divergences are sums over tokens, as the release keeps them, not means."""
+        return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads of a layer)."""
+        return self.averages.shape[1], self.averages.shape[2]
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        """(layer, head) document averages of one of QUANTITIES; raises KeyError for another."""
+        if quantity not in QUANTITIES:
+            raise KeyError(quantity)
+        return self.averages[QUANTITIES.index(quantity)]
+
+    @property
+    def behaviours(self) -> np.ndarray:
+        """(layer, head) names of behaviours under the thresholds."""
+        known = {name: self[name] for name in QUANTITIES}
+        return behaviours(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
+
+    @property
+    def closeness(self) -> Closeness:
+        """How close heads of one layer are beside heads of different layers (section 6)."""
+        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
+        pairs = np.triu(np.ones_like(self.divergence, dtype=bool), 1)
+        same = layer[:, None] == layer
+        chosen = (self.divergence[pairs & same], self.divergence[pairs & ~same])
+        return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
+
+    def nearest(self, head: Head, count: int = NEAREST) -> list[tuple[Head, float]]:
+        """The heads most like this one, the nearest first, with their divergences; equal ones in order."""
+        everyone = all_heads(*self.shape)
+        row = self.divergence[everyone.index(head)]
+        order = [i for i in np.argsort(row, kind="stable") if everyone[i] != head]
+        return [(everyone[i], float(row[i])) for i in order[:count]]
+
+    def arrays(self) -> dict[str, Any]:
+        return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}
+
+    def to_frame(self, base: int = 1) -> pd.DataFrame:
+        """A row for each head; the labels of the nearest ones count from `base`."""
+        near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+        columns = {
+            "behaviour": self.behaviours,
+            "x": self.embedding[:, 0].reshape(self.shape),
+            "y": self.embedding[:, 1].reshape(self.shape),
+            "nearest": np.array(near).reshape(self.shape),
+        }
+        return head_frame(columns | {name: self[name] for name in QUANTITIES})

@@ -1,0 +1,30 @@
+"""What the entropy analysis stores, in nats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from bertviz_core.analyses.head_averages import HeadAverages
+
+if TYPE_CHECKING:
+    pass
+
+QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
+
+
+@dataclass(frozen=True, slots=True)
+class Entropy(HeadAverages):
+    """`entropy` and `from_cls` (the CLS row alone) in nats; `max_weight`, the mean of each row's largest weight;
+    `uniform`, the entropy that uniform attention would have: the same for every head."""
+
+    analysis: ClassVar[str] = "entropy"
+
+    @property
+    def uniform(self) -> float:
+        """The reference line: the average of log N (of log(i + 1) for a causal model), in nats."""
+        return float(self["uniform"].flat[0])
+
+    def arrays(self) -> dict[str, object]:
+        # Spelled out: zero-argument super() breaks in a dataclass with slots.
+        return HeadAverages.arrays(self) | {"uniform": self.uniform}

@@ -1,0 +1,104 @@
+"""What the probes store: Table 3 on one treebank, and what is behind each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.results import Result, to_lists
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
+
+
+@dataclass(frozen=True, slots=True)
+class Probes(Result):
+    """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
+
+    metrics: "UAS" (punctuation left out) or "UUAS".   score, low, high: (probe,) fractions, 95% bootstrap interval over
+    sentences.   with_punctuation: (probe,) UAS over all words, NaN for UUAS.   parameters, seconds: (probe,) of one
+    training.
+    relations: names by falling number of words; relation_n, relation_right: (probe, relation) words and right ones.
+    distances: (distance,) governor - word, cut at both ends, 0 for ROOT; distance_n, distance_right likewise.
+    attention: (2, layer, head) attention only's weights, governor -> dependent first.   root: (4, layer, head), those
+    on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].   layers: (layer,) UUAS by layer, embeddings first.
+    words, vectors: the most frequent words, and their vectors (word, dimension).   pair_weights: (2, 2, layer, head,
+    dimension) of attention and words: read with the governor's vector, then the dependent's; for attention governor ->
+    dependent, then back.   pair_bias: (2, layer, head).
+    curves: probe -> train_loss, validation_loss (nats a word) and seconds after each epoch or iteration.
+    about: parts, word vectors, control task, best offset, best layer.
+    sentences: the first ones of the test part, with every probe's guesses (the structural probe's edges).
+    """
+
+    analysis: ClassVar[str] = "probes"
+    probes: list[str]
+    metrics: list[str]
+    score: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    with_punctuation: np.ndarray
+    parameters: np.ndarray
+    seconds: np.ndarray
+    relations: list[str]
+    relation_n: np.ndarray
+    relation_right: np.ndarray
+    distances: np.ndarray
+    distance_n: np.ndarray
+    distance_right: np.ndarray
+    attention: np.ndarray
+    root: np.ndarray
+    layers: np.ndarray
+    words: list[str]
+    vectors: np.ndarray
+    pair_weights: np.ndarray
+    pair_bias: np.ndarray
+    curves: dict[str, Any]
+    about: dict[str, Any]
+    sentences: list[dict[str, Any]]
+
+    def of(self, probe: str) -> float:
+        """A probe's score; NaN where it was not asked for."""
+        return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
+
+    def of_pair(self, governor: str, dependent: str) -> np.ndarray:
+        """(2, layer, head) the weights that attention and words gives this pair: governor -> dependent, then back.
+
+        Raises KeyError for a word whose vector is not kept.
+        """
+        places = [self._place(word) for word in (governor, dependent)]
+        pair = self.vectors[places].astype(np.float32)
+        return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias
+
+    def _place(self, word: str) -> int:
+        for form in (word, word.lower()):
+            if form in self.words:
+                return self.words.index(form)
+        raise KeyError(word)
+
+    def arrays(self) -> dict[str, Any]:
+        names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")
+        held = {name: to_lists(getattr(self, name)) for name in names}
+        return held | {
+            "probes": self.probes,
+            "relations": self.relations,
+            "distances": self.distances.tolist(),
+            "curves": _without_nan(self.curves),
+            "about": self.about,
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each probe."""
+        import pandas as pd
+
+        names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
+        columns = {name: getattr(self, name) for name in names}
+        return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)
+
+
+def _without_nan(curves: dict[str, Any]) -> dict[str, Any]:
+    return {name: {k: to_lists(np.array(v, dtype=float)) for k, v in curve.items()} for name, curve in curves.items()}
