@@ -352,5 +352,5 @@ def test_plans_are_checked_and_defaults_are_no_options():
         ProbeOptions(optimizer="sgd"),
     ):
         with pytest.raises(SettingsError):
-            wrong.options()
+            wrong.check()
     assert find("demo").layers
