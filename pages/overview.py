@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.overview.head_summary import counted, linguistic
 from pages.shared import page, stored
+from pages.shared.boxes import plain
 from pages.shared.components.marker_map import marker_map
 from pages.shared.frame import links, sidebar
 from pages.shared.remembered import remembered
@@ -43,6 +44,8 @@ with left:
 with summary:
     groups = counted(labels)
     st.markdown(holdings.claim(groups, labels.size))
+    if selection.checkpoint.note:
+        st.caption(plain(selection.checkpoint.note))
     page.metrics(holdings.key_numbers(results, groups, named, selection.base))
 with right:
     st.markdown(f"**Head {selection.label}**: {head_panel.behaviour(results, selection, thresholds)}")
