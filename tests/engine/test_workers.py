@@ -63,7 +63,7 @@ def task(store, tiny_folder):
 def doomed(task, store):
     """A task that fails before it needs a model: its corpus is gone."""
     request, made = task("soon gone .\n")
-    store.delete_upload(request.source.digest)
+    Uploads(store).delete(request.source.locator.removeprefix("upload:"), "reader")
     return made
 
 
