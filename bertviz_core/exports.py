@@ -59,7 +59,7 @@ def to_table(result: Result) -> str:
     single = {name: value for name, value in result.arrays().items() if isinstance(value, int | float)}
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
-    lines += [f"left out or changed: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
+    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
     return "\n".join(lines)
 
 
@@ -139,12 +139,12 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
     """The suffix in lower case; raises SettingsError, ahead of any work, for a path that cannot be written."""
     if path.suffix.lower() not in allowed:
         raise SettingsError(
-            f"{path.name!r} cannot be written: its ending is not one of {', '.join(allowed)}.",
-            hint="Choose one of these endings.",
+            f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}.",
+            hint="Choose one of these extensions.",
         )
     if not path.parent.is_dir() or path.is_dir():
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
-        raise SettingsError(f"{what}.", where=str(path), hint="Name a file in a folder that is there.")
+        raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     return path.suffix.lower()
 
 

@@ -39,7 +39,7 @@ class Settings:
         if most is not None and self.max_length > most:
             raise SettingsError(
                 f"Segments of {self.max_length} tokens are longer than this model allows ({most}).",
-                hint=f"Choose a maximal length of {most} or less.",
+                hint=f"Choose a maximum length of {most} or less.",
             )
         if self.max_length < 8:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")

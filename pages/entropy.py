@@ -16,10 +16,8 @@ result = page.result_or_stop(selection.request("entropy"), selection)
 
 QUANTITIES = [name for name in ("entropy", "from_cls", "max_weight") if name in result.present]
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    quantity = st.selectbox(
-        "Quantity of the map", QUANTITIES, format_func=NAMES.get, key="of", bind="query-params", width=280
-    )
-    below = st.slider("Focused heads: at most this share of uniform", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
+    quantity = st.selectbox("Map quantity", QUANTITIES, format_func=NAMES.get, key="of", bind="query-params", width=280)
+    below = st.slider("Focused heads: maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
 does = f"{'have' if len(focused) > 1 else 'has'} at most {below:.0%} of the entropy of uniform attention"
@@ -34,7 +32,7 @@ if "from_cls" in result.present:
     last = result.layer_means("from_cls")[-1]
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
 broadest = result["max_weight"].flat[result["entropy"].argmax()]
-entries.append(("Broadest head: top weight", f"{broadest:.1%}", "paper: about 10%"))
+entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
 page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")
@@ -43,9 +41,9 @@ with left:
     page.chart(page.drawn(paper_figure, result, selection.base), "entropy-figure", alt, head=selection.head)
 with right:
     unit, top = ("share", 1.0) if quantity == "max_weight" else ("nats", result.uniform)
-    st.markdown(f"**The map of heads**: {'' if quantity == 'max_weight' else 'entropy, '}{NAMES[quantity]}")
+    st.markdown(f"**Head map**: {'' if quantity == 'max_weight' else 'entropy, '}{NAMES[quantity]}")
     squares = page.drawn(head_map, result[quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
-    alt = f"Map of all heads, layer by head, coloured by {NAMES[quantity]}"
+    alt = f"Map of all heads, layer by head, colored by {NAMES[quantity]}"
     page.chart(squares, "entropy-map", alt, head=selection.head)
     head_view.numbers(result, selection, quantity)
 
@@ -55,9 +53,9 @@ page.table(result, QUANTITIES, selection, "entropy-table")
 page.downloads(result)
 page.about(
     r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",
-    "Section 3.3, in nats, 0 log 0 being 0. A value for each segment, then the mean over segments. The dashed line is "
-    "uniform attention, the average of log N. In the mode “as in the paper” attention is smoothed to "
-    f"0.9999 A + 0.0001/N first, as the release does. The paper's numbers: {paper.READ_OFF}.",
+    "Section 3.3, in nats, with 0 log 0 = 0. Entropies are averaged within each segment, then over segments. The "
+    "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
+    f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}.",
     measure,
 )
 boxes.left_out(result.provenance)

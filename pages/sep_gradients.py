@@ -17,7 +17,7 @@ result = page.result_or_stop(selection.request("sep_gradients"), selection)
 segments = int(result.segments.max())
 entries = [
     ("Masked-word loss", f"{result.loss:.2f} nats", f"{segments:,} segments"),
-    ("Masked words right", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
+    ("Masked-word accuracy", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
 ]
 if "to_sep" in result.present:
     attention, gradient, other = map(result.layer_means, ("attention_to_sep", "to_sep", "to_other"))
@@ -40,19 +40,19 @@ if "to_sep" in result.present:
 page.metrics(entries)
 
 quantity = st.selectbox(
-    "Quantity of the map", result.present, format_func=NAMES.get, key="gradient", bind="query-params", width=320
+    "Map quantity", result.present, format_func=NAMES.get, key="gradient", bind="query-params", width=320
 )
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    st.markdown("**Figure 3**: how much the loss would change with attention to each class of tokens")
-    alt = "Mean size of the gradient by layer on a log axis, a dot for each head, for four classes of target tokens"
+    st.markdown("**Figure 3**: sensitivity of the loss to attention, by class of token")
+    alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
     page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**The map of heads**: {NAMES[quantity]}")
+    st.markdown(f"**Head map**: {NAMES[quantity]}")
     share = quantity.startswith("attention")
     limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(result[quantity].max())), "nats")
     squares = page.drawn(head_map, result[quantity], unit, base=selection.base, limits=limits, unit=unit)
-    alt = f"Map of all heads, layer by head, coloured by {NAMES[quantity]}"
+    alt = f"Map of all heads, layer by head, colored by {NAMES[quantity]}"
     page.chart(squares, "gradient-map", alt, head=selection.head)
 
 if "to_sep" in result.present:
@@ -75,12 +75,12 @@ page.about(
     r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
     r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
     r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
-    "Section 3.2. L is the masked-word loss of one segment alone: 15% of its tokens that are not special are asked "
-    "for (80% of them become the mask token, 10% a random token, 10% stay), drawn from the seed and the segment's "
-    "number. A is the attention after the softmax. Classes c go by the original tokens; [CLS] is a class of its own, "
-    "and “other” is all the rest. A value for each segment that has the class, then the mean over those segments. "
-    "Attention × gradient says how much of the loss's first-order sensitivity flows through a class. The paper's own "
-    "code for this figure was never released, and it printed no numbers.",
+    "Section 3.2. L is the masked-word loss of one segment alone: 15% of its non-special tokens are predicted (80% of "
+    "them are replaced by the mask token, 10% by a random token, 10% are unchanged), sampled with the seed and the "
+    "segment's number. A is the attention after the softmax. Classes c refer to the original tokens; [CLS] is a class "
+    "of its own, and “other” is the rest. Values are averaged within each segment that has the class, then over those "
+    "segments. Attention × gradient measures how much of the loss's first-order sensitivity flows through a class. "
+    "The authors did not release code for this figure, and the paper prints no numbers.",
     measure,
 )
 boxes.left_out(result.provenance)

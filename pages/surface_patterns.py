@@ -1,4 +1,4 @@
-"""Surface patterns: which heads look at neighbours, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
+"""Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ result = page.result_or_stop(selection.request("surface_patterns"), selection)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     quantity = st.selectbox(
-        "Quantity of the map",
+        "Map quantity",
         result.present,
         index=1,
         format_func=NAMES.get,
@@ -24,7 +24,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         bind="query-params",
         width=280,
     )
-    threshold = st.slider("Heads over", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
+    threshold = st.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
 over = head_view.over(result[quantity], threshold, selection.base)
 put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
 head_view.claim(
@@ -40,17 +40,17 @@ for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
     if name in result.present:
         here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
         layer = f"layer {int(here.argmax()) + selection.base}"
-        entries.append((f"{title}, most: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
+        entries.append((f"{title}, highest: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
 page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    alt = "Average attention to special tokens, punctuation and neighbours by layer, a dot for each head"
+    alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
     page.chart(page.drawn(paper_figure, result, selection.base), "surface-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**The map of heads**: attention to {NAMES[quantity]}")
+    st.markdown(f"**Head map**: attention to {NAMES[quantity]}")
     squares = page.drawn(head_map, result[quantity], f"to {NAMES[quantity]}", base=selection.base)
-    alt = f"Map of all heads, layer by head, coloured by attention to {NAMES[quantity]}"
+    alt = f"Map of all heads, layer by head, colored by attention to {NAMES[quantity]}"
     page.chart(squares, "surface-map", alt, head=selection.head)
     head_view.numbers(result, selection, quantity)
 
@@ -60,9 +60,9 @@ page.table(result, result.present, selection, "surface-table")
 page.downloads(result)
 page.about(
     r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
-    "Sections 3.1 and 3.2. A value for each segment, then the mean over segments. The release labels next and previous"
-    f" the wrong way round; here right. The paper's numbers: {paper.READ_OFF}. A token that occurs twice in 128 "
-    "would get about 1/64 of the attention by chance.",
+    "Sections 3.1 and 3.2. Values are averaged within each segment, then over segments. The authors' code swaps the "
+    f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
+    "twice in 128 would get about 1/64 of the attention by chance.",
     measure,
 )
 boxes.left_out(result.provenance)

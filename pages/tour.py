@@ -36,8 +36,8 @@ with st.container(border=True):
     label = f"**Open {plain(catalogue.entry(step.page).title)}{at}**"
     links.to(step.page, label, head, catalogue.entry(step.page).icon, **step.address)
     st.markdown(f"**Question:** {plain(step.question)}")
-    with st.expander("The answer", icon=":material/lightbulb:", key=f"answer-{number}"):
-        st.markdown(plain(found.answer) if found else "Open the page and analyse first: nothing is stored of this yet.")
+    with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
+        st.markdown(plain(found.answer) if found else "Open the page and run its analysis first.")
     if found:
         st.info(f"**This model and BERT-base.** {plain(found.differs)}", icon=":material/compare:")
         if selection.checkpoint.note:
@@ -47,7 +47,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute"):
     back, on = numbers[max(place - 1, 0)], numbers[min(place + 1, len(numbers) - 1)]
     st.button("Back", icon=":material/arrow_back:", on_click=go, args=(back,), disabled=place == 0)
     st.button(
-        "Next step",
+        "Next",
         type="primary",
         icon=":material/arrow_forward:",
         icon_position="right",

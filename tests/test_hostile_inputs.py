@@ -163,7 +163,7 @@ def test_numbers_that_are_none_break_no_coreference_file(number):
     assert documents(CONLL.replace("part 0", f"part {number}"))[0].words == ("She", "slept", "her")
     assert documents(COREFUD.replace("\t2\tnsubj", f"\t{number}\tnsubj"))[0].governors is None
     assert documents(COREFUD.replace("2\tsaw", f"{number}\tsaw"))[0].words == ("She", "herself")
-    with pytest.raises(InputError, match="does not stand at"):
+    with pytest.raises(InputError, match="is not at"):
         documents(GAP.replace("\t16\t", f"\t{number}\t"))
     with pytest.raises(InputError, match=r"not JSON|not a span"):
         documents(JSONLINES.replace("[0, 0]", f"[0, {number}]"))

@@ -12,7 +12,7 @@ from training.text import SPECIAL, Text
 
 PAD, CLS, SEP, MASK = (SPECIAL.index(name) for name in ("[PAD]", "[CLS]", "[SEP]", "[MASK]"))
 MASKED, KEPT_FROM, REPLACED_FROM = 0.15, 0.9, 0.8  # of all tokens; of the masked: 80% [MASK], 10% random, 10% kept
-SHORT = 0.1  # of the examples are cut to a random length, as BERT's were: people also analyse single sentences
+SHORT = 0.1  # of the examples are cut to a random length, as BERT's were: people also analyze single sentences
 SHORTEST = 16
 ORDER, BATCH = 0, 1  # the seed's two uses
 

@@ -211,7 +211,7 @@ def _count(examples: Any, progress: Progress) -> dict[str, int]:
         total, tokens = total + 1, tokens + len(example)
     if not total:
         raise InputError(
-            f"Nothing is left to analyse: all {examples.unit} were left out.",
+            f"There is nothing to analyze: all {examples.unit} were skipped.",
             where=examples.source.name,
             hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in examples.left_out.reasons.items()),
         )

@@ -49,7 +49,7 @@ def segments(console: Console) -> None:
 @with_console
 def extract(
     console: Console,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Maps between words, not wordpieces.")] = False,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
 ) -> None:
     """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
     from bertviz_core.engine.extract import extract as write_maps
@@ -75,10 +75,12 @@ def extract(
 def attention(
     console: Console,
     head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
-    item: Annotated[int, typer.Option(help="Which input of the file, from 1.")] = 1,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Between words, not wordpieces.")] = False,
-    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; the others sum to 1.")] = False,
-    least: Annotated[float, typer.Option(help="Leave lighter lines out of the drawing.")] = 0.02,
+    item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
+    no_special: Annotated[
+        bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
+    ] = False,
+    least: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = 0.02,
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
     from bertviz_core.viewer.view import View
@@ -127,7 +129,7 @@ def _require_words(made: Any) -> None:
         raise SettingsError(
             "--word-level needs inputs that are given as `words`.",
             where=without.where,
-            hint='Give JSON objects with "words", or leave --word-level out.',
+            hint='Give JSON objects with "words", or omit --word-level.',
         )
 
 

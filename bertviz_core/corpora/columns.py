@@ -122,7 +122,7 @@ def _checked(fields: list[str], width: int, where: str) -> list[str]:
         raise InputError(
             f"The row has {len(fields)} columns where the file has {width}.",
             where=where,
-            hint="Mend or remove the row.",
+            hint="Fix or remove the row.",
         )
     return fields
 

@@ -52,7 +52,7 @@ class Source:
                 raise InputError(
                     f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB.",
                     where=f"{self.name}, line {number}",
-                    hint="Break it into lines.",
+                    hint="Split it into lines.",
                 )
             before = b"" if line.endswith(b"\n") else line
             if not before:
@@ -98,7 +98,7 @@ class Source:
                 number += piece.endswith(b"\n")
         except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(
-                f"The compressed file breaks off or is damaged ({error}).",
+                f"The compressed file is truncated or damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",
                 hint="Compress or download it again.",
             ) from error

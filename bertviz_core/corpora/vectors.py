@@ -102,5 +102,7 @@ def _member(source: Source) -> BinaryIO:
     except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, struct.error) as error:
         raise InputError(f"The archive is damaged or locked ({error}).", where=source.name, hint=EXPECTED) from error
     raise InputError(
-        f"The archive holds {len(names)} text files.", where=source.name, hint="Unpack it, and give the one you want."
+        f"The archive contains {len(names)} text files.",
+        where=source.name,
+        hint="Unpack it, and give the one you want.",
     )

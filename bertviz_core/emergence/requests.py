@@ -120,7 +120,7 @@ def _compute_all(
     moments = list(_moments(request, store, execution, progress, left_out, load))
     if not moments:
         raise ModelError(
-            f"Not one of the {len(request.training.steps)} checkpoints can be used.",
+            f"None of the {len(request.training.steps)} checkpoints can be used.",
             where=request.training.name,
             hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()),
         )
@@ -153,7 +153,7 @@ def _moments(
 ) -> Iterator[Moment]:
     """Every checkpoint that can be used, computed where it is not stored. Only what is computed counts as progress."""
     training = request.training
-    progress.start("Looking for what is stored", len(training.steps), "checkpoints")
+    progress.start("Looking up stored results", len(training.steps), "checkpoints")
     for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
         wanted, problem = request.of(checkpoint), None
         results = _stored(wanted, store)
@@ -167,7 +167,7 @@ def _moments(
         if problem and not (usable or isinstance(problem, ModelError)):
             raise problem  # of the text, the treebank or the settings: the next checkpoint would only repeat it
         if problem:
-            what = "a masked-word loss that cannot be had" if usable else "a checkpoint that cannot be used"
+            what = "a masked-word loss that cannot be computed" if usable else "a checkpoint that cannot be used"
             left_out.add(f"{what}: {reason(problem, checkpoint.folder)}", checkpoint.folder.name)
         if usable:
             yield moment(step, training.tokens.get(step, -1), results)

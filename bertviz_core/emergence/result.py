@@ -1,4 +1,4 @@
-"""Emergence: how the heads' behaviours come about while a model is trained. No section of the paper shows it: it is
+"""Emergence: how the heads' behaviors come about while a model is trained. No section of the paper shows it: it is
 the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of every checkpoint, side by side.
 """
 
@@ -127,7 +127,7 @@ class Emergence(Result):
         return linguistic({"dependency_heads": self.dependency(place)})
 
     def behaviours(self, thresholds: Thresholds | None = None) -> np.ndarray:
-        """(step, layer, head) names of behaviours, the heads found for relations marked as linguistic."""
+        """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
         known = {name: self[name] for name in QUANTITIES if name in self.present}
         labels = behaviours(known, thresholds or Thresholds())
         for place in range(len(self.steps)):
@@ -164,7 +164,7 @@ class Emergence(Result):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each step: loss, heads by behaviour, means over heads, and for UAS and the most telling relations
+        """A row for each step: loss, heads by behavior, means over heads, and for UAS and the most telling relations
         the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
         import pandas as pd
 

@@ -62,20 +62,20 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     if opened is None and access.folders is not None:
         raise allowed.no_training()
     if opened is None:
-        raise InputError(f"There is no folder {name!r}.", hint="Give the folder that holds the checkpoints' folders.")
+        raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
     folder = opened
     try:
         found = sorted(_models(folder, left_out), key=lambda model: model[0])
     except OSError as error:
         raise InputError(
-            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check who may read it."
+            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check its permissions."
         ) from error
     if not found:
         said = [f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()]
         raise InputError(
             f"No checkpoint is in this folder{' that can be read (' + '; '.join(said) + ')' if said else ''}.",
             where=str(folder),
-            hint="Give a folder of model folders whose names end with their steps, as step-0000500 or checkpoint-500.",
+            hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
         )
     _check_alike(found)
     steps, checkpoints = zip(*found, strict=True)

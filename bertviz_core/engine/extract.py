@@ -50,7 +50,7 @@ def extract(
         partial.replace(path)
     except OSError as error:
         raise SettingsError(
-            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another place."
+            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another path."
         ) from error
     finally:
         partial.unlink(missing_ok=True)  # half a file would read as maps of zeros

@@ -165,12 +165,12 @@ class Jobs:
     def _check_room(self, asker: str) -> None:
         if sum(asker in job.askers for job in self._unfinished) >= UNFINISHED_EACH:
             raise QueueFull(
-                f"{UNFINISHED_EACH} of your jobs have not ended: no more may wait.",
-                hint="Wait until one has ended, or cancel one in the sidebar.",
+                f"{UNFINISHED_EACH} of your jobs are unfinished: no more can be queued.",
+                hint="Wait for one to finish, or cancel one in the sidebar.",
             )
         if len(self._unfinished) >= UNFINISHED:
             raise QueueFull(
-                f"The queue is full: {UNFINISHED} jobs have not ended.", hint="Try again when some have ended."
+                f"The queue is full: {UNFINISHED} jobs are unfinished.", hint="Try again when some have finished."
             )
 
     def _start(self, lane: Lane) -> None:

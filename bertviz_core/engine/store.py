@@ -40,7 +40,9 @@ def default_limit() -> int:
     with suppress(ValueError):
         if 0 < float(named) < math.inf:
             return int(float(named) * 1e9)
-    raise SettingsError(f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, as 10 or 0.5.")
+    raise SettingsError(
+        f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, such as 10 or 0.5."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _run_group(
         if len(group) == 1:
             raise ModelError(
                 f"One example of {len(group[0])} tokens does not fit into the {model.device} memory.",
-                hint="Choose a smaller maximal length, or another device.",
+                hint="Choose a smaller maximum length, or another device.",
             ) from error
         partial = []
     if not partial and accumulators:

@@ -115,7 +115,7 @@ def prepare(
         raise _cannot_load(checkpoint, error) from error
     if not maps or encoder.config.is_encoder_decoder:
         raise ModelError(
-            f"The model {checkpoint.name!r} shows no attention maps.",
+            f"The model {checkpoint.name!r} exposes no attention maps.",
             hint="Choose an encoder with attention.",
         )
     model.layers, model.heads = len(maps), maps[0].shape[1]
@@ -133,7 +133,7 @@ def choose_device(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("This machine shows no CUDA device.", hint="Use --device cpu.")
+        raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
     return device
 
 

@@ -54,7 +54,7 @@ def check_sizes(folder: Path, config: Mapping[str, Any], weights: Mapping[str, A
         raise ModelError(
             f"The model folder {folder.name!r} cannot be used: its config.json says {problem}.",
             where=str(folder / "config.json"),
-            hint="Mend the file, or save the model again with save_pretrained.",
+            hint="Fix the file, or save the model again with save_pretrained.",
         )
 
 

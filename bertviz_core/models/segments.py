@@ -31,7 +31,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 Line = tuple[int, list[int]]  # line number, ids
-UNKNOWN = "a token the vocabulary lacks (read as unknown)"
+UNKNOWN = "a token not in the vocabulary (read as unknown)"
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
@@ -135,9 +135,9 @@ class Segments:
             where = f"line {record.line}, object {record.number + 1}"
             example = forms[record.form](record, where)
             if not len(example):
-                self.left_out.add("an example without any token (left out)", where)
+                self.left_out.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:
-                self.left_out.add(f"an example of more than {self.settings.max_length} tokens (left out)", where)
+                self.left_out.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
             else:
                 self.other = record.other
                 yield example

@@ -97,14 +97,14 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 def pick(segments: Segments, number: int) -> Encoded:
-    """The segment with this number, from 1; raises InputError where the corpus has none, or it was left out."""
+    """The segment with this number, from 1; raises InputError where the corpus has none, or it was skipped."""
     last = 0
     for example in segments:
         last = example.number + 1
         if last == number:
             return example
     raise InputError(
-        f"There is no segment {number}, or it was left out.",
+        f"There is no segment {number}, or it was skipped.",
         where=segments.source.name,
         hint=f"Choose a number from 1 to {last:,}.",
     )
@@ -137,7 +137,7 @@ class FirstSegments:
         raise InputError(
             f"There is no segment {number} among the first {MOST_TOKENS:,} tokens of the corpus."
             if beyond
-            else f"There is no segment {number}, or it was left out.",
+            else f"There is no segment {number}, or it was skipped.",
             where=self.segments.source.name,
             hint=f"Choose a number from 1 to {self.last:,}.",
         )
@@ -148,8 +148,8 @@ def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     wrong = [p for p in positions if not one.can_mask(p, tokens)]
     if wrong:
         raise InputError(
-            f"Position {wrong[0] + 1} holds no token that can be masked by this model.",
-            hint=f"Choose a token that is not special, of 1 to {len(one.example)}, and a model with a [MASK].",
+            f"Position {wrong[0] + 1} has no token that this model can mask.",
+            hint=f"Choose a non-special token from 1 to {len(one.example)}, and a model with a mask token.",
         )
     ids = one.example.ids.copy()
     ids[list(positions)] = tokens.mask
@@ -171,7 +171,7 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
         raise InputError(
             f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model; at most "
             f"{MOST_BYTES / 1e6:,.0f} MB are allowed.",
-            hint=f"Choose a maximal length of {isqrt(MOST_BYTES // each):,} tokens or less.",
+            hint=f"Choose a maximum length of {isqrt(MOST_BYTES // each):,} tokens or less.",
         )
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
@@ -237,7 +237,7 @@ def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]]
 
 
 def _labelled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
-    """Words labelled by what was given, which the tokenizer may have cleaned or not known."""
+    """Words labeled by what was given, which the tokenizer may have cleaned or not known."""
     pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
     labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)
     return relabel(layout, layout.tokens.labels, labels)

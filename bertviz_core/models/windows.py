@@ -145,7 +145,7 @@ def scored_in(windows: Windows, document: int, head: int) -> tuple[Window, int]:
     for window in windows:
         if window.document.number == document and any(window.heads[item.mention] == head for item in window.items):
             return window, int(np.argmax(window.words == head - window.span[0]))
-    raise InputError("No window asks for this mention.", where=windows.source.name, hint="Choose another mention.")
+    raise InputError("No window scores this mention.", where=windows.source.name, hint="Choose another mention.")
 
 
 def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:

@@ -15,7 +15,7 @@ from bertviz_core.overview.head_summary import NO_RELATION, Results
 if TYPE_CHECKING:
     from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 
-# behaviour -> the analysis and the quantity that show it
+# behavior -> the analysis and the quantity that show it
 SHOWN = {
     "next": ("surface_patterns", "next"),
     "previous": ("surface_patterns", "previous"),
@@ -59,7 +59,7 @@ class Finder:
 
 
 def clearest(results: Results) -> list[Example]:
-    """An example of each behaviour in SHOWN that the stored results can show."""
+    """An example of each behavior in SHOWN that the stored results can show."""
     return [
         _example(behaviour, results[analysis], quantity)
         for behaviour, (analysis, quantity) in SHOWN.items()

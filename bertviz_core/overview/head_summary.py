@@ -94,7 +94,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def told(results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None) -> np.ndarray | None:
-    """(layer, head) names of behaviours (methods, 9); None where neither surface patterns nor entropy is stored.
+    """(layer, head) names of behaviors (methods, 9); None where neither surface patterns nor entropy is stored.
     named: labels of the linguistic heads."""
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
@@ -144,7 +144,7 @@ def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, fl
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
-    fixed offset, and the heads most like it."""
+    fixed offsetand the most similar heads."""
     held = columns(results)
     table = head_frame({column.name: column.values for column in held})
     behaviour = told(results, thresholds, linguistic(results))
@@ -160,7 +160,7 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
 
 
 def counted(labels: np.ndarray) -> dict[str, int]:
-    """Behaviour -> how many heads have it, in the order of the legend, without those that none has."""
+    """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
     order = [name for name in BEHAVIOURS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
     return {name: count for name in order if (count := int((labels == name).sum()))}
 

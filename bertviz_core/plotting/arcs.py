@@ -1,6 +1,6 @@
 """A sentence as inline SVG: gold arcs above the words, a head's guesses below them.
 
-Everything that came from a file is escaped. Lines and words take the text colour of the page around them.
+Everything that came from a file is escaped. Lines and words take the text color of the page around them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What colours and shapes mean, on every page; and the figures that several analyses share."""
+"""What colors and shapes mean, on every page; and the figures that several analyses share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import Head
 
-# A behaviour's colour and marker: the marker tells it without the colour.
+# A behavior's color and marker: the marker tells it without the color.
 COLOURS = {
     "current": ("#8c8c8c", "circle-open"),
     "previous": ("#2f7fd1", "triangle-left"),
@@ -39,7 +39,7 @@ NAMES = {
     "from_cls": "[CLS] alone",
     "max_weight": "largest weight of a row",
 }
-# What a head does (analyses.behaviours): colour, marker, letter on it, name.
+# What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIOURS = {
     "next": (*COLOURS["next"], "", "next token"),
     "previous": (*COLOURS["previous"], "", "previous token"),

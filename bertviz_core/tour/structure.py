@@ -25,8 +25,8 @@ def _syntax(results: Results, base: int) -> Found:
     return Found(
         f"“{result.relations[row]}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
         f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
-        f"Direct objects stand {DOBJ[1] - DOBJ[2]:.0f} points over their offset in BERT-base; this model's clearest "
-        f"relation stands {gain:.0f} points over its own."
+        f"Direct objects are {DOBJ[1] - DOBJ[2]:.0f} points above their offset in BERT-base; this model's clearest "
+        f"relation is {gain:.0f} points above its own."
         + (" It is too young, or too small, for the paper's linguistic heads." if gain < 15 else ""),
         best,
     )
@@ -66,8 +66,8 @@ def _clusters(results: Results, base: int) -> Found:
     return Found(
         f"{'Yes' if nearer else 'No'}: heads of one layer differ by {closeness.within:.3f} nats, heads of different "
         f"layers by {closeness.between:.3f}.",
-        "In BERT-base heads of one layer are often fairly close, and heads that do the same form clusters; here heads "
-        f"of one layer are {abs(1 - closeness.ratio):.0%} {'closer' if nearer else 'further apart'}.",
+        "In BERT-base heads of one layer are often fairly close, and heads with the same behavior form clusters; here "
+        f"heads of one layer are {abs(1 - closeness.ratio):.0%} {'closer' if nearer else 'further apart'}.",
     )
 
 
@@ -76,11 +76,11 @@ STRUCTURE = (
         "Heads that know syntax",
         "Section 4.2, Table 1",
         f"No head does syntax as a whole (the best finds {ALL[1]}% of all governors, a fixed offset {ALL[2]}%); yet "
-        f"single heads find single relations, untaught: {DOBJ[0]} finds direct objects in {DOBJ[1]}% of cases (offset "
-        f"{DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
+        f"single heads find single relations without being trained to: {DOBJ[0]} finds direct objects in {DOBJ[1]}% of "
+        f"cases (offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         "dependency_heads",
         "The table: for each relation the best head beside the best fixed offset.",
-        "Punctuation aside, which relation's best head stands furthest above the best offset?",
+        "Punctuation aside, which relation's best head is furthest above the best offset?",
         ("dependency_heads",),
         _syntax,
     ),
@@ -114,7 +114,7 @@ STRUCTURE = (
         "By the Jensen-Shannon divergence of their attention the heads of BERT-base form clusters by what they do, and "
         "heads of one layer are often fairly close: perhaps because dropout on attention makes several learn the same.",
         "clustering",
-        "The same points twice: by behaviour, and by layer.",
+        "The same points twice: by behavior, and by layer.",
         "Are heads of one layer of this model closer to each other than to the rest?",
         ("clustering",),
         _clusters,

@@ -50,7 +50,7 @@ def _one_head(results: Results, base: int) -> Found:
     return Found(
         f"To the token before it: over the whole corpus head {head.label(base)} puts "
         f"{values[head.layer, head.head]:.0%} of its attention there.",
-        "In BERT-base head 3-1 does the like with the next token; in this model the clearest head is "
+        "In BERT-base head 3-1 does the same with the next token; in this model the clearest head is "
         f"{head.label(base)}.",
         head,
     )
@@ -79,7 +79,7 @@ def _separators(results: Results, base: int) -> Found:
         f"Layer {layer + base}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
         f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
         f"{layer + base}."
-        + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else "")
+        + (" It has not (yet) learned to attend to [SEP]." if most < max(theirs) / 2 else "")
         + f" The rest of Figure 2: {others}.",
         highest(values),
     )
@@ -135,8 +135,8 @@ SURFACE = (
         "that many do one simple thing: they attend to the next or the previous token, to [SEP], to full stops and "
         "commas, or broadly to everything.",
         "overview",
-        "The map of heads: each marker is a head, its shape and colour what it does.",
-        "How many of this model's heads have one of these behaviours?",
+        "The map of heads: each marker is a head, its shape and color what it does.",
+        "How many of this model's heads have one of these behaviors?",
         ("surface_patterns", "entropy"),
         _specialists,
     ),
@@ -146,7 +146,7 @@ SURFACE = (
         "Figure 1 shows four heads of BERT-base: 1-1 attends broadly, 3-1 to the next token, 8-7 to [SEP], 11-6 to "
         "full stops. Lines run from a token on the left to the tokens on the right that it attends to.",
         "attention_viewer",
-        "Move over a token on the left: the other tokens' lines fade.",
+        "Hover over a token on the left: the other tokens' lines fade.",
         "To which token does each token attend most in this head?",
         ("surface_patterns",),
         _one_head,
@@ -179,7 +179,7 @@ SURFACE = (
     Step(
         "A no-op",
         "Section 3.2, Figure 3",
-        "So much attention to a token that says nothing: the paper reads it as “nothing to do here”. From layer "
+        "Why so much attention to a token without content? The paper reads it as “nothing to do here”. From layer "
         f"{paper.NO_OP_FROM_LAYER} on, where attention to [SEP] gets high, the loss hardly changes with it: its "
         "gradient is near 0.",
         "sep_gradients",
@@ -192,10 +192,11 @@ SURFACE = (
     Step(
         "Narrow and broad",
         "Section 3.3, Figure 4",
-        "Entropy says how broadly a head looks. Some heads of BERT-base's first layers put at most about 10% on any "
+        "Entropy measures how broadly a head attends. Some heads of BERT-base's first layers put at most about 10% on "
+        "any "
         f"one token; and from [CLS] the last layer looks broadly again, at {paper.FROM_CLS_LAST_LAYER} nats.",
         "entropy",
-        "Dots near the dashed line look at everything alike; dots near 0 at one token.",
+        "Heads near the dashed line attend to everything equally; heads near 0 attend to one token.",
         "Which head is the broadest, and how close is it to uniform attention?",
         ("entropy",),
         _breadth,

@@ -16,7 +16,7 @@ LABELS = 45  # most labels along one side of the heatmap; hovering says the othe
 
 
 def heatmap(seen: InputAttention, head: Head) -> go.Figure:
-    """Queries from top to bottom, keys from left to right, weight as colour from 0 to 1."""
+    """Queries from top to bottom, keys from left to right, weight as color from 0 to 1."""
     queries, keys = _places(seen.queries), _places(seen.keys)
     most = max(len(queries), len(keys), 1)
     gap = 1 if most <= 40 else 0

@@ -17,7 +17,7 @@ FAINT = 0.005  # a line this light cannot be seen
 
 
 def draw(seen: InputAttention, head: Head, *, least: float = 0.0, title: str = "") -> str:
-    """An SVG document; lines under `least` are left out, special tokens are grey."""
+    """An SVG document; lines under `least` are left out, special tokens are gray."""
     width, height = 2 * COLUMN + BETWEEN, ROW * (max(len(seen.queries), len(seen.keys)) + 2)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'

@@ -70,17 +70,17 @@ def _counted(result: Result) -> None:
     units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
     counts = ", ".join(f"{origin[name]:,} {name}" for name in units)
     changed = sum(entry["count"] for entry in origin["left_out"])
-    st.caption(f"{counts}; {changed:,} left out or changed; {origin['device']}, {origin['settings']['dtype']}")
+    st.caption(f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}")
 
 
 def _offer(request: Request, selection: Selection) -> None:
     seconds = seconds_to_analyse(selection) * ANALYSES[request.analysis].forwards
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
-        "There is no stored result yet. The analysis runs this model over the corpus, on this machine; "
-        "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
+        "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
+        "for later visits. You can use other pages meanwhile."
     )
-    label = f"Analyse (about {length})"
+    label = f"Analyze (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.analysis, args=(request,))
 
 

@@ -71,7 +71,7 @@ def stack() -> Iterator[ExitStack]:
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        ("a path under a file", "only the results that ship are shown"),
+        ("a path under a file", "only shipped results are shown"),
         ("read-only", "Read-only file system|Permission denied"),
         ("full", "No space left"),
         ("locked", "locked"),

@@ -57,7 +57,7 @@ def test_next_and_back_go_through_all_steps() -> None:
     titles = []
     for _ in SHOWN:
         titles.append(app.subheader[0].value)
-        following = next(b for b in app.button if b.label == "Next step")
+        following = next(b for b in app.button if b.label == "Next")
         if not following.disabled:
             following.click().run()
     assert [unescaped(title) for title in titles] == [step.title for step in SHOWN]

@@ -155,13 +155,13 @@ def test_the_release_leaves_out_texts_that_are_too_long(tokens):
     paper = make(tokens, given, max_length=8, mode="paper")
     assert [(example.number, tokens.names(example.ids)) for example in paper] == [(0, six)]
     reasons = {entry["reason"]: entry["count"] for entry in paper.left_out.to_json()}
-    assert reasons["an example of more than 8 tokens (left out)"] == 3 and not any("cut" in name for name in reasons)
+    assert reasons["an example of more than 8 tokens (skipped)"] == 3 and not any("cut" in name for name in reasons)
     corrected = make(tokens, given, max_length=8)
     cut = ["[CLS]", *["dog"] * 6, "[SEP]"]
     assert [(example.number, tokens.names(example.ids)) for example in corrected] == [(0, six), (1, cut)]
     reasons = {entry["reason"]: entry["count"] for entry in corrected.left_out.to_json()}
     assert reasons["a text longer than a segment (its end was cut)"] == 1
-    assert reasons["an example of more than 8 tokens (left out)"] == 2
+    assert reasons["an example of more than 8 tokens (skipped)"] == 2
 
 
 def test_paper_mode_counts_the_chunks_it_drops(tokens):
@@ -183,7 +183,7 @@ def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
     segments = make(tokens, given)
     assert sum(tokens.names(example.ids).count("[UNK]") for example in segments) == 2
     (left,) = segments.left_out.to_json()
-    assert left["count"] == 2 and left["reason"].startswith("a token the vocabulary lacks")
+    assert left["count"] == 2 and left["reason"].startswith("a token not in the vocabulary")
     assert "2" in left["where"][0]
 
 
@@ -226,7 +226,7 @@ def test_text_examples(tokens):
     reasons = {entry["reason"]: entry["count"] for entry in segments.left_out.to_json()}
     assert reasons == {
         "a text longer than a segment (its end was cut)": 1,
-        "an example without any token (left out)": 2,
+        "an example without tokens (skipped)": 2,
     }
 
 
@@ -241,7 +241,7 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert "[SEP]" not in pieces[3] and pieces[4:] == [["[UNK]"], ["[UNK]"]]
     assert example.types.tolist() == [0] * len(names)
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in segments.left_out.to_json()}
-    assert counts == {"a word the tokenizer cleans to nothing": 2, "a token the vocabulary lacks": 1}
+    assert counts == {"a word the tokenizer cleans to nothing": 2, "a token not in the vocabulary": 1}
 
 
 def test_a_word_of_nothing_becomes_unknown_where_that_has_the_id_zero():
@@ -280,7 +280,7 @@ def test_tokens_without_special_ones_and_unknown_ones_are_counted(tokens):
     segments = make(tokens, [{"tokens": ["the", "nosuch", "cat", "nor"]}, {"tokens": ["the"]}, {"tokens": ["[CLS]"]}])
     assert [tokens.names(example.ids) for example in segments] == [["the", "[UNK]", "cat", "[UNK]"], ["the"], ["[CLS]"]]
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in segments.left_out.to_json()}
-    assert counts["a token the vocabulary lacks"] == 2
+    assert counts["a token not in the vocabulary"] == 2
     assert counts["`tokens` without the model's special tokens"] == 3
 
 
@@ -289,7 +289,7 @@ def test_a_model_without_special_tokens_does_not_miss_them():
     segments = make(causal, [{"tokens": ["Ġthe", "."]}, {"text": ""}, {"words": ["the", "cat"]}])
     assert [example.number for example in segments] == [0, 2]
     (left,) = segments.left_out.to_json()
-    assert left["reason"].startswith("an example without any token")
+    assert left["reason"].startswith("an example without tokens")
 
 
 def test_other_fields_are_those_of_the_example_read_last(tokens):

@@ -128,7 +128,7 @@ def test_masked_tokens_change_labels_and_nothing_else(tiny):
 @pytest.mark.parametrize("position", [0, 5, 6, -1])
 def test_special_tokens_and_places_outside_cannot_be_masked(tiny, position):
     one = from_text("the zq sat", "", tiny.tokens, Settings())
-    with pytest.raises(InputError, match="no token that can be masked"):
+    with pytest.raises(InputError, match="has no token that this model can mask"):
         mask(one, [position], tiny.tokens)
 
 

@@ -1,4 +1,4 @@
-"""A document as SVG: words in lines, mentions underlined in the colour of their chain, a curve from each mention to
+"""A document as SVG: words in lines, mentions underlined in the color of their chain, a curve from each mention to
 the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup.
 """
 
@@ -49,7 +49,7 @@ class Place:
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
     """`document` as a result keeps it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
 
-    ink: the colour of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
+    ink: the color of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
     cross, at the mention; the fainter, the less attention.
     """
     places = _flow(document["words"], set(document["sentences"]))
@@ -137,7 +137,7 @@ def _shown(word: str) -> str:
 
 
 def _colours(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
-    """A colour for each chain of two mentions or more, in order of appearance."""
+    """A color for each chain of two mentions or more, in order of appearance."""
     sizes = Counter(mention[2] for mention in mentions)
     several = [chain for chain, size in sizes.items() if size > 1]
     known = {chain: CHAIN_COLOURS[i % len(CHAIN_COLOURS)] for i, chain in enumerate(several)}

@@ -17,7 +17,7 @@ from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import head_map, map_axes, square_size
 
-# Colour, dash and marker: the head first, then the systems it is compared with.
+# Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
     ("#4c6ef5", "solid", "circle"),
     ("#e8890c", "dot", "square"),

@@ -71,8 +71,8 @@ class _Predicted:
         if document is None or len(document.words) != len(gold.words):
             said = "ends before it" if document is None else f"has {len(document.words)} words there"
             raise InputError(
-                f"The predictions do not fit document {gold.number + 1} ({gold.name}, {len(gold.words)} words): "
-                f"the file {said}.",
+                f"The predictions do not match document {gold.number + 1} ({gold.name}, {len(gold.words)} words): the "
+                f"file {said}.",
                 where=self.source.name,
                 hint="Give predictions for the same documents, in the same order and words.",
             )

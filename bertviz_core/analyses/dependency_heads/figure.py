@@ -83,9 +83,7 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
         annotation={"text": f"best head: {best_head:.1f}%", "font_size": 12},
         annotation_position="top left",
     )
-    figure.update_xaxes(
-        title="fixed offset: the guess is so many words to the right, at most the last", type="category"
-    )
+    figure.update_xaxes(title="fixed offset, words to the right (within the sentence)", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[0, 105])
     return figure.update_layout(height=250, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False)
 

@@ -178,7 +178,7 @@ def check_choice(view: str, offsets: int) -> None:
     if view not in VIEWS:
         raise SettingsError(f"There is no view {view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
     if not 1 <= offsets <= max(OFFSETS):
-        raise SettingsError(f"Offsets up to {offsets} are not counted.", hint=f"Choose 1 to {max(OFFSETS)}.")
+        raise SettingsError(f"Offsets up to {offsets} are not available.", hint=f"Choose 1 to {max(OFFSETS)}.")
 
 
 def described(sentence: Sentence) -> dict[str, Any]:

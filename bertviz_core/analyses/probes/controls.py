@@ -19,7 +19,7 @@ NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights drawn afresh by its own initialiser; what is in no layer, its embeddings
+    """The model with its layers' weights drawn afresh by its own initializer; what is in no layer, its embeddings
     before all, stays trained."""
     import torch
 

@@ -1,4 +1,4 @@
-"""Table 3 as a picture, learning curves, accuracy by distance, learned weights, sentences with two trees."""
+"""Table 3 as a chart, learning curves, accuracy by distance, learned weights, sentences with two trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bertviz_core.plotting.style import head_map
 from bertviz_core.plotting.writing import isolated
 
 COLOUR, PAPER = "#4c6ef5", "#e8890c"
-# A colour and a marker for each probe; grey for what has learnt nothing from a trained network.
+# A color and a marker for each probe; gray for what has learned nothing from a trained network.
 STYLES = {
     "right-branching": ("#8c8c8c", "triangle-right"),
     "best-offset": ("#8c8c8c", "triangle-right-open"),
@@ -97,8 +97,8 @@ def curves_figure(result: Probes) -> go.Figure:
                     marker={"symbol": STYLES[probe][1], "size": 6},
                     hovertemplate=f"{title(probe, result)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
                 )
-    figure.update_xaxes(title="seconds of training", rangemode="tozero")
-    figure.update_yaxes(title="loss, nats a word", rangemode="tozero")
+    figure.update_xaxes(title="training time, seconds", rangemode="tozero")
+    figure.update_yaxes(title="loss, nats per word", rangemode="tozero")
     return figure.update_layout(height=340, margin={"l": 55, "r": 10, "t": 20, "b": 45}, dragmode=False)
 
 
@@ -121,15 +121,15 @@ def distance_figure(result: Probes) -> go.Figure:
             hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
         )
     entries = 20 + 18 * len(result.probes)  # pixels
-    figure.update_xaxes(title="the governor stands so many words to the right", type="category")
-    figure.update_yaxes(title="found, percent", range=[-3, 103])
+    figure.update_xaxes(title="offset of the governor, words to the right", type="category")
+    figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
     return figure.update_layout(
         height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
     )
 
 
 def weight_map(weights: np.ndarray, name: str, *, chosen: Head | None = None, base: int = 1) -> go.Figure:
-    """The map of heads coloured by (layer, head) weights: blue speaks for an arc, orange against it."""
+    """The map of heads colored by (layer, head) weights: blue favors an arc, orange disfavors it."""
     most = float(np.abs(weights).max(initial=0)) or 1.0
     figure = head_map(weights, name, chosen=chosen, base=base, limits=(-most, most), unit="weight")
     return figure.update_traces(marker={"colorscale": DIVERGING})

@@ -31,9 +31,9 @@ class Room:
         if 2 * total > min(MOST, shutil.disk_usage(self._folder.name).free * 0.8):
             self._folder.cleanup()
             raise SettingsError(
-                f"The {what} of this treebank would take {2 * total / 1e9:,.0f} GB, more than there is room for.",
+                f"The {what} of this treebank needs {2 * total / 1e9:,.0f} GB, more than is free.",
                 where=tempfile.gettempdir(),
-                hint="Use --limit, or make room in the temporary folder.",
+                hint="Use --limit, or free space in the temporary folder.",
             )
         self.flat = np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
 

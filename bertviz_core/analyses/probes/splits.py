@@ -35,7 +35,7 @@ def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: 
     tested = {sentence.words for sentence in sentences[first:]}
     for sentence in sentences[:first]:
         if sentence.words in tested:
-            left_out.add("a sentence that also stands in the test file (not trained on)", sentence.where)
+            left_out.add("a sentence that is also in the test file (not trained on)", sentence.where)
     different = {sentence.words for sentence in sentences[:first]} - tested
     order = sorted(different, key=lambda words: _draw(words, seed))
     if len(order) < FEWEST:

@@ -121,7 +121,7 @@ def mean_loss(probe: Probe, data: Data) -> float:
 
 
 def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> Curve:
-    """Minimise the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
+    """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
     curve, parameters = Curve(), list(probe.parameters())
     best = _Best(probe, 5 * PATIENCE)
     progress.start(f"Training {name}", ITERATIONS, "iterations")

@@ -23,7 +23,7 @@ NAMES = {
     )
     for name in CLASSES
 }
-WRITTEN = 0.1  # coloured bars from this share on carry it as text
+WRITTEN = 0.1  # colored bars from this share on carry it as text
 
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:

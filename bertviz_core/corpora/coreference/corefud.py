@@ -87,7 +87,7 @@ def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
         raise InputError(
             f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them.",
             where=f"{draft.chains.file}, line {line}",
-            hint="Mend or remove the row.",
+            hint="Fix or remove the row.",
         )
     start, tag = len(draft.words), fields[3] if fields[3] != "_" else fields[4]
     draft.extent.add(line, fields[1], tag, fields[9])

@@ -1,6 +1,6 @@
 """Coreference corpora: documents with the chains of mentions that refer to the same thing.
 
-The format is recognised from the content: CoNLL-2012 (12 or more columns), LitBank's 13 columns, 3 columns (index,
+The format is recognized from the content: CoNLL-2012 (12 or more columns), LitBank's 13 columns, 3 columns (index,
 token, chains), the reference scorer's test cases (5 or 2 columns), CorefUD (CoNLL-U with `Entity=` in MISC), the
 jsonlines of the end-to-end systems, and GAP's table of a pronoun and two names.
 """
@@ -24,7 +24,7 @@ HINT = "Give CoNLL-2012, LitBank, 3 columns (index, token, chains), CorefUD, jso
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceCorpus:
-    """Documents, read anew and one at a time on every pass. `format` names what was recognised."""
+    """Documents, read anew and one at a time on every pass. `format` names what was recognized."""
 
     source: Source
     format: str
@@ -36,7 +36,7 @@ class CoreferenceCorpus:
 
 
 def read_coreference(source: Source, *, predicted: bool = False) -> CoreferenceCorpus:
-    """Recognise the format; raises InputError for a source that is none of them.
+    """Recognize the format; raises InputError for a source that is none of them.
 
     predicted: where a file has both, take the chains a system predicted instead of the gold ones.
     """
@@ -76,5 +76,7 @@ def _recognise(source: Source) -> str:
         return "CorefUD"
     if kind := columns.kind(fields):
         return kind
-    what = "The file holds no words." if not line.strip() or line.startswith("#") else "This is no coreference file."
+    what = (
+        "The file contains no words." if not line.strip() or line.startswith("#") else "This is not a coreference file."
+    )
     raise InputError(what, where=source.name, hint=HINT)

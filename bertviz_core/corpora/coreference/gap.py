@@ -65,9 +65,9 @@ def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
     if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
         return offset, offset + len(surface)
     raise InputError(
-        f"{shorten(surface, 80)!r} does not stand at {shorten(written, 80)} in the text.",
+        f"{shorten(surface, 80)!r} is not at {shorten(written, 80)} in the text.",
         where=where,
-        hint="Mend the offset.",
+        hint="Fix the offset.",
     )
 
 

@@ -10,7 +10,7 @@ from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.skipped import LeftOut
 
 Span = tuple[int, int]  # first word, one past the last
-OUT_OF_REACH = "a mention none of whose antecedents its window shows (out of reach)"
+OUT_OF_REACH = "a mention with no antecedent in its window (out of reach)"
 SAME_HEAD = "a mention whose only antecedents share its head word"
 
 

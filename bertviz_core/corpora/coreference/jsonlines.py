@@ -30,7 +30,7 @@ def _object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
-        raise InputError("The line is not JSON.", where=where, hint="Write one object a line.") from error
+        raise InputError("The line is not JSON.", where=where, hint="Write one object per line.") from error
     if not isinstance(value, dict) or not _is_text(value.get("sentences")):
         raise InputError(
             "`sentences` is not a list of lists of words.", where=where, hint='Write {"sentences": [["A", "word"]]}.'

@@ -1,4 +1,4 @@
-"""Universal Dependencies seen with function words as governors, as in the paper's Stanford labels (methods, 6).
+"""Universal Dependencies read with function words as governors, as in the paper's Stanford labels (methods, 6).
 
 A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is re-hung: c takes n's
 governor with relation `prep`, and n hangs from c as `pobj`. "He sat on the old mat":

@@ -1,4 +1,4 @@
-"""Treebanks: CoNLL-U, CoNLL-X and the authors' `word head-label` lines, recognised from their content."""
+"""Treebanks: CoNLL-U, CoNLL-X and the authors' `word head-label` lines, recognized from their content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 CONLLU, CONLLX, AUTHORS = "CoNLL-U", "CoNLL-X", "word head-label"
-LOOKED_AT = 50  # sentences from which the format is recognised
+LOOKED_AT = 50  # sentences from which the format is recognized
 EXPECTED = "Give CoNLL-U, CoNLL-X (ten columns between tabs) or lines of the form `word head-label`."
 
 
@@ -135,7 +135,7 @@ def _recognise(source: Source) -> str:
 
 
 def _first_blocks(source: Source) -> Iterator[list[Line]]:
-    """Enough to recognise a format from: a few sentences, fewer where they are very long."""
+    """Enough to recognize a format from: a few sentences, fewer where they are very long."""
     length = 0
     for block in islice(blocks(source), LOOKED_AT):
         yield block
@@ -156,10 +156,10 @@ def _not_a_treebank(source: Source, line: Line) -> InputError:
 
 def _nothing(source: Source, name: str, number: int, first: BrokenSentence | None) -> InputError:
     if first is None:
-        return InputError("The file holds comments and no words.", where=source.name, hint=EXPECTED)
+        return InputError("The file contains only comments.", where=source.name, hint=EXPECTED)
     return InputError(
         f"None of the {number:,} sentences can be read as {name}; the first one has {first.reason}"
         + (f" ({first.detail})." if first.detail else "."),
         where=f"{source.name}, line {first.line}",
-        hint="Mend the file and give it again.",
+        hint="Fix the file and try again.",
     )

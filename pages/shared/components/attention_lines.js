@@ -37,7 +37,7 @@ class Lines {
     const bar = this.root.appendChild(make("div", "bar"));
     this.mask = this.button(bar, "Mask", () => this.send("mask", this.current.start));
     this.clear = this.button(bar, "Clear pins", () => this.setPins([]));
-    const paper = "What is drawn now, dark on white, for paper";
+    const paper = "The current drawing, dark on white, for print";
     const saveSvg = () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" }));
     this.button(bar, "SVG", saveSvg, paper);
     this.button(bar, "PNG", () => this.savePng(), paper);
@@ -209,7 +209,7 @@ class Lines {
   }
 
   hint() {
-    return "Point: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
+    return "Hover: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
   }
 
   // [from, to, weight, red] of every line to be drawn now

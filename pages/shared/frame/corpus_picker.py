@@ -28,9 +28,9 @@ class Own:
 OWN = {
     "text": Own(
         "Your own text",
-        "A text file (one paragraph a line, a blank line between documents), or the authors' JSON",
+        "A text file (one paragraph per line, a blank line between documents), or the authors' JSON",
         ["txt", "json", "gz", "xz"],
-        "One paragraph or sentence a line.",
+        "One paragraph or sentence per line.",
     ),
     "treebank": Own(
         "Your own treebank",
@@ -42,7 +42,7 @@ OWN = {
         "Your own corpus",
         "Documents with chains: CoNLL-2012, LitBank, 3 columns, CorefUD, jsonlines or GAP",
         ["conll", "conllu", "jsonlines", "jsonl", "tsv", "txt", "v4_gold_conll", "v4_auto_conll", "gz", "xz"],
-        "One word a line, its chains in the last column.",
+        "One word per line, its chains in the last column.",
     ),
 }
 
@@ -124,16 +124,16 @@ def _say_whose(chosen: str, upload: Upload) -> None:
     """How long the upload stays, who may delete it, and the button for its owner."""
     name, days = boxes.plain(upload.name), services.access().upload_days
     if not uploads.is_own(upload):
-        st.caption(f"“{name}” came with a link. Only the reader who uploaded it can delete it.")
+        st.caption(f"“{name}” was opened from a link. Only the person who uploaded it can delete it.")
         return
-    st.caption(f"“{name}” stays on this server for {days} days. Whoever has a link to it can read it.")
-    st.button("Delete it now", on_click=_delete, args=(chosen, upload.kind), icon=":material/delete:")
+    st.caption(f"“{name}” is stored on this server for {days} days. Anyone with a link to it can read it.")
+    st.button("Delete now", on_click=_delete, args=(chosen, upload.kind), icon=":material/delete:")
 
 
 def _add_corpus(kind: str) -> None:
     own = OWN[kind]
     st.file_uploader(own.file, type=own.endings, key="uploader", on_change=_take_upload, args=(kind,))
-    st.text_area("or paste text", key="paste", height=140, placeholder=own.paste)
+    st.text_area("Or paste text", key="paste", height=140, placeholder=own.paste)
     st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 

@@ -36,7 +36,7 @@ def to_window(words: Sequence[str], position: int, side: str, document: int) -> 
     `position`, from 0, pinned on its `side`, "from" or "to"."""
     address, page = words_address(words), catalogue.page("attention_viewer")
     if address is None or page is None:
-        st.toast("This window is too long for an address.")
+        st.toast("This window is too long for a link.")
     else:
         at = {"at": st.session_state["head"]}
         pinned = {"pin": f"{side}{position + 1}", "least": "0.0"}
@@ -46,7 +46,7 @@ def to_window(words: Sequence[str], position: int, side: str, document: int) -> 
 def back_to_document() -> None:
     """A link to the coreference document that the input came from, if it did."""
     if document := st.query_params.get("document"):
-        links.to("coreference_heads", "Back to its document", icon=":material/arrow_back:", document=document)
+        links.to("coreference_heads", "Back to the document", icon=":material/arrow_back:", document=document)
 
 
 def _link(label: str, **address: str) -> None:

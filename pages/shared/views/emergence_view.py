@@ -29,7 +29,7 @@ IN_NATS = ("entropy", "from_cls")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What heads do, worked out once.   labels: (step, layer, head) behaviours.   table: a row for each step."""
+    """What heads do, worked out once.   labels: (step, layer, head) behaviors.   table: a row for each step."""
 
     labels: np.ndarray
     table: pd.DataFrame
@@ -66,9 +66,7 @@ def claim(result: Emergence, told: Told) -> None:
     if not np.isnan(result.loss[[0, -1]]).any():
         loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
     st.markdown(
-        f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
-        f"has {offset}.** Heads with a behaviour of their own: {learned(told.labels[0])} at first, "
-        f"{learned(told.labels[-1])} at last, of {told.labels[0].size}. First seen: {_first_seen(result, told)}."
+        f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset reaches {offset}.** Heads with a behavior: {learned(told.labels[0])} at the first step, {learned(told.labels[-1])} at the last, of {told.labels[0].size}. First appearance: {_first_seen(result, told)}."
     )
 
 
@@ -78,7 +76,7 @@ def learned(labels: np.ndarray) -> int:
 
 
 def _first_seen(result: Emergence, told: Told) -> str:
-    """Behaviours by the step at which some head first has them."""
+    """Behaviors by the step at which some head first has them."""
     came: dict[int, list[str]] = {}
     for name in counted(told.labels):
         if name not in UNTAUGHT:
@@ -105,18 +103,18 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
     with left:
         _map(result, told, place, head, selection)
     with right:
-        alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
+        alt = "The masked-word loss, and the number of heads with each behavior, over the training"
         figure = page.drawn(course_figure, result, told.labels, place, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
 
 
 def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
-    """By behaviour, or by the value of one quantity."""
+    """By behavior, or by the value of one quantity."""
     known = {column.label: column for column in columns(result, place)}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
         shown = st.selectbox(
-            "The map shows",
+            "Map quantity",
             [BY_BEHAVIOUR, *known],
             key="map_of",
             bind="query-params",
@@ -155,10 +153,10 @@ def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, 
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[place]:,}", of_all)]
     if not np.isnan(result.loss[place]):
-        right = f"{result.right[place]:.1%} of them right"
+        right = f"{result.right[place]:.1%} accuracy"
         entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Behaviour of their own", f"{learned(labels)} of {labels.size}", broad))
+    entries.append(("Heads with a behavior", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
     n = int(result.n[:, row].sum())
     entries.append(
@@ -175,8 +173,7 @@ def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, 
 def relations(result: Emergence, selection: Selection) -> None:
     """Chosen relations over the training; the slider does not redraw them."""
     st.markdown(
-        "**Relations**: the best head against the best fixed offset. The best head of a step is picked on the words "
-        "that it is scored on; the dotted line follows the one that ends as the best."
+        "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on which it is scored; the dotted line follows the head that is best at the end."
     )
     chosen = st.multiselect(
         "Relations",
@@ -197,8 +194,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
     if not has(result, selection.head):
         layers, heads = result.shape
         st.caption(
-            f"Head {selection.label} is none of this training's {layers} × {heads}. Choose one of its checkpoints as "
-            "the model, at the left, to have all its heads."
+            f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose one of its checkpoints as the model in the sidebar."
         )
         return
     st.markdown(f"**Head {selection.label}** over the training")

@@ -26,7 +26,7 @@ BESIDE = 3  # examples in a row
 
 
 def behaviours(results: Results, selection: Selection) -> None:
-    """A card for each behaviour: the head, its number, its segments, and links to look closer."""
+    """A card for each behavior: the head, its number, its segments, and links to look closer."""
     found = remembered(clearest, results)
     for start in range(0, len(found), BESIDE):
         for column, example in zip(st.columns(BESIDE, gap="medium"), found[start : start + BESIDE], strict=False):
@@ -47,7 +47,7 @@ def relations(results: Results, selection: Selection) -> None:
                 f"{found.baseline:.1%}"
             )
             links.to(
-                "dependency_heads", "All its sentences", found.head, ":material/account_tree:", relation=found.relation
+                "dependency_heads", "Show all sentences", found.head, ":material/account_tree:", relation=found.relation
             )
         drawings(remembered(_drawn, shown, found), f"gallery-{found.relation}")
 
@@ -75,14 +75,14 @@ def _card(example: Example, selection: Selection) -> None:
         st.markdown(_tokens(segment, example.behaviour))
     with st.container(horizontal=True, gap="small"):
         control = {PAGES[example.analysis]: NAMES[example.quantity]}
-        links.to(example.analysis, "All heads by this", example.head, ":material/grid_on:", **control)
+        links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
         first = str(example.segments[0].number + 1) if example.segments else "1"
         corpus = {"input": "corpus", "segment": first}
-        links.to("attention_viewer", "See its lines", example.head, ":material/hub:", **corpus)
+        links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
 
 
 def _tokens(segment: Segment, behaviour: str) -> str:
-    """A part of the tokens, those that the head looks at in bold and colour: the last is the separator."""
+    """A part of the tokens, those that the head looks at in bold and color: the last is the separator."""
     looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behaviour, [])
     part = segment.tokens[-LONGEST:] if behaviour == "to_sep" else segment.tokens[:LONGEST]
     words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)

@@ -50,9 +50,9 @@ def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
 @st.fragment
 def examples(result: HeadAverages, selection: Selection, quantity: str, names: Mapping[str, str] = NAMES) -> None:
     """The segments in which the chosen head's value is highest."""
-    st.subheader(f"Where head {selection.label} does it most")
+    st.subheader(f"Top segments for head {selection.label}")
     shown = list(segments(result, quantity, selection.head))
-    st.caption(f"The {len(shown)} segments with the highest value of: {plain(names[quantity])}.")
+    st.caption(f"The {len(shown)} segments with the highest value: {plain(names[quantity])}.")
     for segment in shown:
         joined = re.sub(r"(?<!\]) ##", "", " ".join(segment.tokens))  # [CLS] and [SEP] have no further pieces
         tokens = plain(joined)

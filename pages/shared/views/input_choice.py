@@ -59,11 +59,11 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             key=key,
             bind="query-params",
             on_change=forget_marks,
-            placeholder="A sentence" if key == "text" else "Left empty, there is one segment.",
+            placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
         )
         for column, label, value, key in (
             (left, "Segment A", "The cat sat on the mat because it was warm.", "text"),
-            (right, "Segment B (if any)", "", "second"),
+            (right, "Segment B (optional)", "", "second"),
         )
     )
     given = st.toggle(
@@ -71,7 +71,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
         key="given",
         bind="query-params",
         on_change=forget_marks,
-        help="As treebanks do: each word is cut into pieces on its own.",
+        help="As in treebanks: each word is tokenized separately.",
     )
     return from_text(text or "", second or "", model.tokens, selection.settings, given=given)
 

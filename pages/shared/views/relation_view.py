@@ -19,8 +19,8 @@ from pages.shared.frame.selection import Selection
 
 SHOWN = 10  # sentences on one page
 ORDERS = {
-    "surest first": lambda example: -example.weight,
-    "least sure first": lambda example: example.weight,
+    "most confident first": lambda example: -example.weight,
+    "least confident first": lambda example: example.weight,
     "file order": lambda example: example.place,
 }
 
@@ -29,12 +29,12 @@ def say_view(result: DependencyHeads, view: str) -> None:
     """Which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
-    function_heads = "seen with function words as governors and the paper's labels"
-    said = function_heads if view == "function-heads" else "as the file has them"
+    function_heads = "read with function words as governors and the paper's labels"
+    said = function_heads if view == "function-heads" else "as in the file"
     st.caption(
-        f"Read as {plain(origin['format'])}; trees {said}; {share:.1%} of the words are split into pieces "
-        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers stand beside labels of the "
-        "same name."
+        f"Read as {plain(origin['format'])}; trees {said}; {share:.1%} of the words are split into pieces (paper: "
+        "about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers are shown for labels of the same "
+        "name."
     )
 
 
@@ -95,7 +95,7 @@ def numbers(result: DependencyHeads, relation: str, direction: int, selection: S
         ),
     ]
     if "heldout_accuracy" in row:
-        entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "picked on the other half"))
+        entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"))
     return entries
 
 
@@ -113,9 +113,9 @@ def table(result: DependencyHeads, selection: Selection) -> None:
         alt="A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
     )
     st.caption(
-        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* is without, as in its Table 3. "
-        "An offset's guess is never beyond the last word: offset +1 sends the last word to itself, where the probes' "
-        "right-branching sends it to ROOT."
+        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
+        "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "
+        "baseline attaches it to ROOT."
     )
 
 
@@ -142,14 +142,14 @@ def sentences(result: DependencyHeads, selection: Selection, relation: str, dire
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = st.segmented_control("Guesses", ("all", "right", "wrong"), default="all", required=True, key="which")
         order = st.selectbox("Order", [*ORDERS], key="order", width=200)
-        least = st.slider("Only where the weight is over", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
+        least = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
     found = [example for example in examples(result, selection.head, direction, relation) if example.weight > least]
     found = sorted((example for example in found if _wanted(example, which)), key=ORDERS[order])
     pages = max(1, -(-len(found) // SHOWN))
     number = st.number_input(f"Page of {pages:,}", 1, pages, key="sentence_page", width=140) if pages > 1 else 1
     st.caption(
         f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
-        "right ones solid with a tick, wrong ones dashed with a cross, and the attention they have."
+        "correct ones solid with a check mark, wrong ones dashed with a cross, and the attention they have."
     )
     shown = found[SHOWN * (number - 1) : SHOWN * number]
     drawings(

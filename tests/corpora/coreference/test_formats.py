@@ -1,4 +1,4 @@
-"""Every coreference format is recognised and read right; what is broken names its line, what is lost is counted."""
+"""Every coreference format is recognized and read right; what is broken names its line, what is lost is counted."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_gap_words_are_cut_at_the_names():
     assert kind == "GAP" and document.name == "dev-1" and document.sentences == (0, 6)
     assert document.words == ("Mc", "Ann", "met", "Bo", "Day", ".", "She", "left", ".")
     assert spans(document) == [(1, 2, 0), (3, 5, 2), (6, 7, 0)]
-    with pytest.raises(InputError, match="'She' does not stand at 19") as caught:
+    with pytest.raises(InputError, match="'She' is not at 19") as caught:
         read(f"{header}\n{row}\n{row.replace('18', '19')}")
     assert caught.value.where == "given, line 3"
     with pytest.raises(InputError, match="2 columns"):

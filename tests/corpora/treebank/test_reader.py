@@ -90,7 +90,7 @@ def test_packed_crlf_and_bom_read_the_same(pack, change):
 
 BROKEN = {
     "a governor beyond the sentence": (rows("He 7 nsubj", "sat 0 root"), "line 1 (head 7, but the sentence has 2"),
-    "words that govern each other in a circle": (rows("a 2 x", "b 1 x", "c 0 root"), "line 1"),
+    "words that govern each other in a cycle": (rows("a 2 x", "b 1 x", "c 0 root"), "line 1"),
     "more than one root": (rows("a 0 root", "b 0 root"), "line 2"),
     "a word without a governor": (rows("a _ dep", "b 0 root"), "line 1 (HEAD is _)"),
     "no number in the HEAD column (were two columns swapped?)": (rows("a nsubj 2", "b root 0"), "line 1 ('nsubj')"),
@@ -128,7 +128,7 @@ def test_a_file_of_nothing_else_is_refused_by_line(reason):
         ("<!DOCTYPE html>\n<p>hi</p>", "HTML", "bank, line 1"),
         (CATS.replace("\t", " "), "tabs", "bank, line 3"),
         ("The cat sat.\nIt slept.", "not a treebank", "bank, line 1"),
-        (lzma.compress(CATS.encode() * 5000)[:-300], "breaks off", "bank, after line"),
+        (lzma.compress(CATS.encode() * 5000)[:-300], "is truncated", "bank, after line"),
         (b"1\tcaf\xe9\t_\tX\t_\t_\t0\troot\t_\t_\n", "UTF-8", "bank, line 1"),
     ],
 )
@@ -147,13 +147,13 @@ def columns(*order: int) -> str:
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
-        (7, 4, "the relations stand in column 5"),
-        (7, 2, "the relations stand in column 3"),
-        (7, 8, "the relations stand in column 9"),
-        (7, 9, "the relations stand in column 10"),
-        (7, 3, "the relations stand in column 4"),
-        (1, 3, "parts of speech stand in column 2"),
-        (7, 6, "the relations stand in column 7"),
+        (7, 4, "the relations are in column 5"),
+        (7, 2, "the relations are in column 3"),
+        (7, 8, "the relations are in column 9"),
+        (7, 9, "the relations are in column 10"),
+        (7, 3, "the relations are in column 4"),
+        (1, 3, "parts of speech are in column 2"),
+        (7, 6, "the relations are in column 7"),
         (0, 1, "ID"),
         (0, 6, "HEAD"),
         (6, 8, "HEAD"),
