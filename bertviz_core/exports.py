@@ -87,14 +87,14 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, writers[check_path(path)](result))
 
 
-def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], least: float = 0.0) -> None:
-    """One input's attention by suffix: .svg of the head's lines from weight `least` on, .csv of its weights, or
+def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
+    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, or
     .safetensors of every head. Raises SettingsError for another suffix."""
     from bertviz_core.viewer.lines_figure import draw
 
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
-        ".svg": lambda: draw(seen, head, least=least, title=title).encode(),
+        ".svg": lambda: draw(seen, head, min_weight=min_weight, title=title).encode(),
         ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
         ".safetensors": lambda: seen.to_safetensors(origin),
     }

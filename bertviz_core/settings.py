@@ -35,11 +35,11 @@ class Settings:
 
     def check(self, checkpoint: Checkpoint) -> None:
         """Raises SettingsError for values that the model, or nobody, can use."""
-        most = checkpoint.max_length
-        if most is not None and self.max_length > most:
+        max_length = checkpoint.max_length
+        if max_length is not None and self.max_length > max_length:
             raise SettingsError(
-                f"Segments of {self.max_length} tokens are longer than this model allows ({most}).",
-                hint=f"Choose a maximum length of {most} or less.",
+                f"Segments of {self.max_length} tokens are longer than this model allows ({max_length}).",
+                hint=f"Choose a maximum length of {max_length} or less.",
             )
         if self.max_length < 8:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")

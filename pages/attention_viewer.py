@@ -31,7 +31,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     sides = "all"
     if one.layout.two_sides:
         sides = st.selectbox("Segments", list(SIDES), key="sides", bind="query-params", width=120)
-    least = st.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
+    min_weight = st.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
     hidden = st.toggle(
         "Hide special tokens", key="hide", bind="query-params", help="The remaining weights are rescaled to sum to 1."
     )
@@ -43,7 +43,7 @@ view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
-    attention_panel.claim(seen, selection, view, least if shape == "lines" else 0)
+    attention_panel.claim(seen, selection, view, min_weight if shape == "lines" else 0)
     if positions:
         difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)
@@ -53,7 +53,7 @@ if not seen.weights.size:
 left, right = st.columns([3, 2], gap="medium")
 with left:
     if shape == "lines":
-        attention_panel.lines(seen, selection, one, model.tokens.mask is not None, least, positions)
+        attention_panel.lines(seen, selection, one, model.tokens.mask is not None, min_weight, positions)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
         page.chart(heatmap(seen, selection.head), "attention-heatmap", alt, clickable=False)

@@ -28,7 +28,9 @@ def pictured(key: str, root: bool, _result: Clustering) -> Clustering:
 
 
 @st.cache_data(ttl=30, show_spinner=False)
-def found(key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]) -> dict[str, str]:
+def stored_linguistic_heads(
+    key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]
+) -> dict[str, str]:
     """Cached by the digests of the reader's own corpora too: readers with others see others."""
     return linguistic_heads(_request, services.find, _own)
 
@@ -43,7 +45,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     limits = cluster_view.thresholds()
     own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
     digests = tuple(source.digest for kind in own.values() for source in kind)
-    named = cluster_view.papers_heads(selection) or found(request.key(), digests, request, own)
+    named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
 result = remembered(cluster_view.labelled, pictured(request.key(), root, stored), limits, tuple(named.items()))
 
 closeness, (one, other, least) = remembered(cluster_view.summary, result)
@@ -57,13 +59,13 @@ st.markdown(
         else "heads do not cluster by layer."
     )
 )
-told = int((result.behaviours != "other").sum())
+labeled = int((result.behaviours != "other").sum())
 page.metrics(
     [
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
         ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-        ("Heads with a behavior", f"{told} of {result.behaviours.size}", "others: gray dots"),
+        ("Heads with a behavior", f"{labeled} of {result.behaviours.size}", "others: gray dots"),
     ]
 )
 
@@ -98,5 +100,5 @@ page.about(
     "several seeded starts; its stress is Kruskal's stress-1. The dendrogram uses average linkage.",
     divergences,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -82,5 +82,5 @@ page.about(
     "other half of the documents. Ties go to the first head and the first word.",
     answers,
 )
-boxes.left_out(result.provenance, "windows")
+boxes.skipped(result.provenance, "windows")
 page.provenance(result)

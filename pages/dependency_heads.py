@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, fewest
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
 from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.plotting.style import head_map
@@ -19,12 +19,12 @@ options = {"possessives": True} if st.session_state.get("possessives") and not s
 stored = page.result_or_stop(selection.request("dependency_heads", options), selection)
 
 universal = stored.provenance["format"] == CONLLU
-least = fewest(selection.source)
+default_count = default_min_count(selection.source)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     view = st.segmented_control(
         "Trees", [*VIEWS], default=[*VIEWS][universal], required=True, key="view", bind="query-params"
     )
-    min_count = st.number_input("Minimum words", 1, value=least, step=10, key="least", width=130)
+    min_count = st.number_input("Minimum words", 1, value=default_count, step=10, key="least", width=130)
     if not selection.settings.paper:
         offsets = st.number_input("Maximum offset", 1, 20, 5, key="offsets", width=120)
         st.checkbox("Paper's rule for *poss*", key="possessives")
@@ -71,5 +71,5 @@ page.about(
     "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     best_words,
 )
-boxes.left_out(result.provenance, "sentences")
+boxes.skipped(result.provenance, "sentences")
 page.provenance(result)

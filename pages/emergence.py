@@ -11,21 +11,21 @@ selection = sidebar.current()
 page.title("emergence")
 key, result = emergence_choice.result_or_stop(selection)
 emergence_view.made_of(result)
-told = emergence_view.told(key, result)
-emergence_view.claim(result, told)
+course = emergence_view.course(key, result)
+emergence_view.claim(result, course)
 st.toggle(
     "Linear axis",
     key=emergence_view.LINEAR,
     bind="query-params",
     help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
 )
-emergence_view.explore(result, told, selection)
+emergence_view.explore(result, course, selection)
 emergence_view.relations(result, selection)
 emergence_view.one_head(result, selection)
 
 st.subheader("All steps")
 st.caption("Click a row to move the slider to its step.")
-emergence_view.table(result, told)
+emergence_view.table(result, course)
 page.downloads(result)
 page.about(
     r"\hat{r}(t) = \max_{h} \text{accuracy}_{h}(t) \qquad \text{beside} \qquad \text{accuracy}_{h^*}(t), \; "
@@ -40,5 +40,5 @@ page.about(
     "which the training setup changed.",
     Emergence.followed.fget,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

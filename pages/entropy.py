@@ -58,5 +58,5 @@ page.about(
     f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}.",
     measure,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

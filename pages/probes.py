@@ -50,5 +50,5 @@ page.about(
     "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,
 )
-boxes.left_out(result.provenance, "sentences")
+boxes.skipped(result.provenance, "sentences")
 page.provenance(result)

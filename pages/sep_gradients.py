@@ -83,5 +83,5 @@ page.about(
     "The authors did not release code for this figure, and the paper prints no numbers.",
     measure,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -65,5 +65,5 @@ page.about(
     "twice in 128 would get about 1/64 of the attention by chance.",
     measure,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -48,7 +48,7 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
 
 
 def examples_class(kind: Kind) -> Any:
-    """(source, tokens, settings) -> iterable of encoded examples with `left_out` and `counts()`."""
+    """(source, tokens, settings) -> iterable of encoded examples with `skipped` and `counts()`."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
     from bertviz_core.models.windows import Windows

@@ -213,7 +213,7 @@ def _count(examples: Any, progress: Progress) -> dict[str, int]:
         raise InputError(
             f"There is nothing to analyze: all {examples.unit} were skipped.",
             where=examples.source.name,
-            hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in examples.left_out.reasons.items()),
+            hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in examples.skipped.reasons.items()),
         )
     return {examples.unit: total, "tokens": tokens}
 
@@ -243,7 +243,7 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
         },
         **examples.counts(),
         **counts,
-        "left_out": examples.left_out.to_json(),
+        "left_out": examples.skipped.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

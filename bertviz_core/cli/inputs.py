@@ -28,12 +28,12 @@ inputs_app = typer.Typer()
 @with_console
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
-    from bertviz_core.corpora.skipped import LeftOut
+    from bertviz_core.corpora.skipped import Skipped
     from bertviz_core.corpora.treebank.reader import Treebank, to_authors
 
-    left_out, source = LeftOut(), console.source()
-    _write_json(console, lambda: map(to_authors, islice(Treebank(source).sentences(left_out), console.limit)))
-    _say_left_out(console, left_out)
+    skipped, source = Skipped(), console.source()
+    _write_json(console, lambda: map(to_authors, islice(Treebank(source).sentences(skipped), console.limit)))
+    _say_left_out(console, skipped)
 
 
 @inputs_app.command("segments")
@@ -42,7 +42,7 @@ def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     made = segments_of(console)
     _write_json(console, lambda: ({"tokens": made.tokens.names(e.ids), "where": e.where} for e in made))
-    _say_left_out(console, made.left_out)
+    _say_left_out(console, made.skipped)
 
 
 @inputs_app.command("extract")
@@ -67,7 +67,7 @@ def extract(
     level = console.mode if word_level else None
     write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
     exports.write_records(paths[0].with_suffix(".json"), (_describe(made, example) for example in made))
-    _say_left_out(console, made.left_out)
+    _say_left_out(console, made.skipped)
 
 
 @inputs_app.command("attention")
@@ -80,7 +80,7 @@ def attention(
     no_special: Annotated[
         bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
     ] = False,
-    least: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = 0.02,
+    min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = 0.02,
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
     from bertviz_core.viewer.view import View
@@ -91,7 +91,7 @@ def attention(
     chosen = Head.parse(head)
     seen, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(seen, chosen, path, origin, least)
+        exports.write_input(seen, chosen, path, origin, min_weight)
     if not console.out:
         print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
@@ -138,8 +138,8 @@ def _describe(made: Any, example: Any) -> dict[str, Any]:
     return made.other | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
 
 
-def _say_left_out(console: Console, left_out: Any) -> None:
-    for entry in left_out.to_json():
+def _say_left_out(console: Console, skipped: Any) -> None:
+    for entry in skipped.to_json():
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
 
 

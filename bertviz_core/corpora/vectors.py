@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from bertviz_core.corpora.source import AT_LEAST, CHUNK, TIMES, Source
+from bertviz_core.corpora.source import CHUNK, MINIMUM, TIMES, Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
@@ -80,8 +80,8 @@ def _unzipped(source: Source) -> Source:
         zipped = stream.read(4) == b"PK\x03\x04"
     if not zipped:
         return source
-    most = max(AT_LEAST, TIMES * source.size) if source.most is None else source.most
-    return replace(source, opener=lambda: _member(source), most=most)
+    max_unpacked = max(MINIMUM, TIMES * source.size) if source.max_unpacked is None else source.max_unpacked
+    return replace(source, opener=lambda: _member(source), max_unpacked=max_unpacked)
 
 
 class _Archive(io.BufferedReader):

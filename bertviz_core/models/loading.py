@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
@@ -178,7 +178,7 @@ def _try(model: AttentionModel) -> list[Any]:
     """The maps of a three-word input; a family that never calls the registered function is switched to eager maps."""
     import torch
 
-    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", LeftOut())], model.tokens, model.device)
+    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
     maps: list[Any] = []
     with torch.inference_mode():
         try:

@@ -23,7 +23,7 @@ import numpy as np
 
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded
@@ -44,7 +44,7 @@ class Segments:
     source: Source
     tokens: Tokens
     settings: Settings
-    left_out: LeftOut = field(default_factory=LeftOut)
+    skipped: Skipped = field(default_factory=Skipped)
     documents: int = 0
     other: dict[str, Any] = field(default_factory=dict)  # the user's own fields of the example that was read last
 
@@ -54,7 +54,7 @@ class Segments:
         self.corpus = read_text(self.source)
 
     def __iter__(self) -> Iterator[Encoded]:
-        self.left_out, self.documents = LeftOut(), 0
+        self.skipped, self.documents = Skipped(), 0
         if isinstance(self.corpus, TextCorpus):
             made = self._from_text(self.corpus.paragraphs())
         else:
@@ -84,7 +84,7 @@ class Segments:
             else:
                 yield document, chunk
                 continue
-            self.left_out.add(reason, _where(chunk), len(chunk))
+            self.skipped.add(reason, _where(chunk), len(chunk))
 
     @cached_property
     def _unended(self) -> int | None:
@@ -93,22 +93,22 @@ class Segments:
     def _chunks(self, paragraphs: Iterator[Paragraph]) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
         budget = self.settings.max_length - sum(map(len, self.tokens.frame))
-        fewest = 1 if self.settings.paper else 2
+        minimum = 1 if self.settings.paper else 2
         document, length = 0, 0
         chunk: list[Line] = []
         for paragraph in paragraphs:
-            if chunk and (paragraph.document != document or (len(chunk) >= fewest and length >= budget)):
+            if chunk and (paragraph.document != document or (len(chunk) >= minimum and length >= budget)):
                 yield document, chunk
                 chunk, length = [], 0
             document = paragraph.document
             self.documents = document + 1
             ids = self.tokens.encode(paragraph.text)
-            _say_unknown(ids, self.tokens, f"line {paragraph.line}", self.left_out)
+            _say_unknown(ids, self.tokens, f"line {paragraph.line}", self.skipped)
             if ids:
                 chunk.append((paragraph.line, ids))
                 length += len(ids)
             else:
-                self.left_out.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
+                self.skipped.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
         if chunk:
             yield document, chunk
 
@@ -119,7 +119,7 @@ class Segments:
         kept = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
         for line, ids in chunk:
             if len(ids) > self.settings.max_length - sum(map(len, self.tokens.single)):
-                self.left_out.add("a line longer than a segment (cut to fit)", f"line {line}")
+                self.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
         return self._framed(number, where, kept, frame)
 
     def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
@@ -135,45 +135,45 @@ class Segments:
             where = f"line {record.line}, object {record.number + 1}"
             example = forms[record.form](record, where)
             if not len(example):
-                self.left_out.add("an example without tokens (skipped)", where)
+                self.skipped.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:
-                self.left_out.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
+                self.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
             else:
                 self.other = record.other
                 yield example
 
     def _from_string(self, record: Record, where: str) -> Encoded:
         ids = self.tokens.encode(record.value)
-        _say_unknown(ids, self.tokens, where, self.left_out)
+        _say_unknown(ids, self.tokens, where, self.skipped)
         most = self.settings.max_length - sum(map(len, self.tokens.single))
         kept = ids if self.settings.paper else ids[:most]
         if kept != ids:
-            self.left_out.add("a text longer than a segment (its end was cut)", where)
+            self.skipped.add("a text longer than a segment (its end was cut)", where)
         frame = self.tokens.single if kept else [[], []]  # no token, nothing to frame: such an example is left out
         return self._framed(record.number, where, [kept], frame)
 
     def _from_words(self, record: Record, where: str) -> Encoded:
-        return encode_words(record.value, self.tokens, record.number, where, self.left_out)
+        return encode_words(record.value, self.tokens, record.number, where, self.skipped)
 
     def _from_tokens(self, record: Record, where: str) -> Encoded:
         found, unknown = self.tokens.ids(record.value)
         ids = np.array(found, dtype=np.int64)
         if unknown:
-            self.left_out.add(UNKNOWN, where, unknown)
+            self.skipped.add(UNKNOWN, where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
         if not set(chain(*self.tokens.single)) <= set(found):
-            self.left_out.add("`tokens` without the model's special tokens (taken as given)", where)
+            self.skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         after = len(ends) > 1 and not self.settings.paper
         types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
         return Encoded(record.number, where, ids, types)
 
 
-def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, left_out: LeftOut) -> Encoded:
+def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, skipped: Skipped) -> Encoded:
     """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
     pieces = [tokens.pieces(word) for word in words]
     if empty := sum(not piece for piece in pieces):
-        left_out.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
-    _say_unknown(list(chain.from_iterable(pieces)), tokens, where, left_out)
+        skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
+    _say_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
     pieces = [piece or [tokens.unknown] for piece in pieces]
     before, after = tokens.single
     ids = [*before, *chain.from_iterable(pieces), *after]
@@ -186,10 +186,10 @@ def _where(chunk: list[Line]) -> str:
     return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
 
 
-def _say_unknown(ids: list[int], tokens: Tokens, where: str, left_out: LeftOut) -> None:
+def _say_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) -> None:
     """Count what the tokenizer has no piece for, such as an emoji."""
     if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
-        left_out.add(UNKNOWN, where, unknown)
+        skipped.add(UNKNOWN, where, unknown)
 
 
 def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:

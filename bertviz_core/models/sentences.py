@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.reader import Treebank
 from bertviz_core.corpora.treebank.trees import Sentence
@@ -33,7 +33,7 @@ class Sentences:
     source: Source
     tokens: Tokens
     settings: Settings
-    left_out: LeftOut = field(default_factory=LeftOut)
+    skipped: Skipped = field(default_factory=Skipped)
     words: int = 0
     split_words: int = 0
 
@@ -43,7 +43,7 @@ class Sentences:
         self.treebank = Treebank(self.source)
 
     def __iter__(self) -> Iterator[EncodedSentence]:
-        self.left_out, self.words, self.split_words = LeftOut(), 0, 0
+        self.skipped, self.words, self.split_words = Skipped(), 0, 0
         return islice(self._encoded(), self.settings.limit)
 
     def counts(self) -> dict[str, Any]:
@@ -52,14 +52,14 @@ class Sentences:
 
     def _encoded(self) -> Iterator[EncodedSentence]:
         most = self.settings.max_length
-        for sentence in self.treebank.sentences(self.left_out):
-            noted = LeftOut()
+        for sentence in self.treebank.sentences(self.skipped):
+            noted = Skipped()
             encoded = encode_words(sentence.words, self.tokens, sentence.number, sentence.where, noted)
             if len(encoded) > most:
-                self.left_out.add(f"a sentence of more than {most} tokens", sentence.where)
+                self.skipped.add(f"a sentence of more than {most} tokens", sentence.where)
                 continue
             for reason, entry in noted.reasons.items():
-                self.left_out.add(reason, sentence.where, entry["count"])
+                self.skipped.add(reason, sentence.where, entry["count"])
             pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             self.words, self.split_words = self.words + len(pieces), self.split_words + int((pieces > 1).sum())
             yield EncodedSentence(

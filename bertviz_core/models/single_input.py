@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from bertviz_core.models.segments import Segments
 
 TOP = 5  # predictions shown for a masked token
-MOST_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
-MOST_TOKENS = 1_000_000  # of the segments among which one is looked for
+MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
+MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def pick(segments: Segments, number: int) -> Encoded:
 
 @dataclass
 class FirstSegments:
-    """The first segments of a corpus, MOST_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
+    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
     encoded once, however often and in whatever order they are asked for. Threads may share it."""
 
     segments: Segments
@@ -127,15 +127,15 @@ class FirstSegments:
     def pick(self, number: int) -> Encoded:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self.lock:
-            while self.last < number and self.tokens < MOST_TOKENS and (example := next(self.coming, None)) is not None:
+            while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
                 self.last = example.number + 1
                 self.tokens += len(example)
                 self.known[self.last] = example
         if number in self.known:
             return self.known[number]
-        beyond = self.last < number and self.tokens >= MOST_TOKENS
+        beyond = self.last < number and self.tokens >= MAX_TOKENS
         raise InputError(
-            f"There is no segment {number} among the first {MOST_TOKENS:,} tokens of the corpus."
+            f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
             if beyond
             else f"There is no segment {number}, or it was skipped.",
             where=self.segments.source.name,
@@ -163,15 +163,15 @@ def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) float32 between the tokens of one input; raises InputError where that takes more than
-    MOST_BYTES."""
+    MAX_BYTES."""
     size = len(example)
     each = 4 * model.layers * model.heads  # bytes, of one query and one key
     needed = each * size**2
-    if needed > MOST_BYTES:
+    if needed > MAX_BYTES:
         raise InputError(
             f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model; at most "
-            f"{MOST_BYTES / 1e6:,.0f} MB are allowed.",
-            hint=f"Choose a maximum length of {isqrt(MOST_BYTES // each):,} tokens or less.",
+            f"{MAX_BYTES / 1e6:,.0f} MB are allowed.",
+            hint=f"Choose a maximum length of {isqrt(MAX_BYTES // each):,} tokens or less.",
         )
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.formats import read_coreference
-from bertviz_core.corpora.coreference.head_words import head_words, how
+from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
@@ -51,7 +51,7 @@ class Windows:
     source: Source
     tokens: Tokens
     settings: Settings
-    left_out: LeftOut = field(default_factory=LeftOut)
+    skipped: Skipped = field(default_factory=Skipped)
     counted: dict[str, int] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)  # what decided the head words
 
@@ -61,7 +61,7 @@ class Windows:
         self.corpus = read_coreference(self.source)
 
     def __iter__(self) -> Iterator[Window]:
-        self.left_out, self.decided = LeftOut(), set()
+        self.skipped, self.decided = Skipped(), set()
         self.counted = dict.fromkeys(COUNTED, 0)
         yield from islice(self._all(), self.settings.limit)
         if not self.counted["items"]:
@@ -77,7 +77,7 @@ class Windows:
 
     def _all(self) -> Iterator[Window]:
         number = 0
-        for document in self.corpus.documents(self.left_out):
+        for document in self.corpus.documents(self.skipped):
             self._count(document)
             for example in self._windows(document, number) if document.words else ():
                 self.counted["items"] += len(example.items)
@@ -85,7 +85,7 @@ class Windows:
                 yield example
 
     def _count(self, document: CoreferenceDocument) -> None:
-        self.decided.add(how(document))
+        self.decided.add(head_word_source(document))
         self.counted["documents"] += 1
         self.counted["sentences"] += len(document.sentences)
         self.counted["words"] += len(document.words)
@@ -102,7 +102,7 @@ class Windows:
         else:
             spans = _overlapping(ends, budget)
         heads = head_words(document)
-        asked = items_of(document, heads, spans, self.left_out)
+        asked = items_of(document, heads, spans, self.skipped)
         for span, items in zip(spans, asked, strict=True):
             if items:
                 frame = self._frame(pieces[slice(*span)])
@@ -117,10 +117,10 @@ class Windows:
         """Of every word; one that cleans to nothing becomes one [UNK], a monstrous one is cut."""
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
-            self.left_out.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+            self.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
         self.counted["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > most for piece in pieces):
-            self.left_out.add("a word longer than half a window (cut)", document.name, long)
+            self.skipped.add("a word longer than half a window (cut)", document.name, long)
         return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
 
     def _frame(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -134,9 +134,9 @@ class Windows:
     def _count_cut(self, document: CoreferenceDocument, kept: int) -> None:
         length = self.settings.max_length
         if words := len(document.words) - kept:
-            self.left_out.add(f"a word past the cut at {length} tokens", document.name, words)
+            self.skipped.add(f"a word past the cut at {length} tokens", document.name, words)
         if mentions := sum(mention.end > kept for mention in document.mentions):
-            self.left_out.add(f"a mention cut off at {length} tokens", document.name, mentions)
+            self.skipped.add(f"a mention cut off at {length} tokens", document.name, mentions)
 
 
 def scored_in(windows: Windows, document: int, head: int) -> tuple[Window, int]:

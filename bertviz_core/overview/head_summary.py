@@ -93,7 +93,9 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return found.reshape(values.shape)
 
 
-def told(results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None) -> np.ndarray | None:
+def behavior_labels(
+    results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
+) -> np.ndarray | None:
     """(layer, head) names of behaviors (methods, 9); None where neither surface patterns nor entropy is stored.
     named: labels of the linguistic heads."""
     known: dict[str, np.ndarray] = {}
@@ -147,7 +149,7 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     fixed offsetand the most similar heads."""
     held = columns(results)
     table = head_frame({column.name: column.values for column in held})
-    behaviour = told(results, thresholds, linguistic(results))
+    behaviour = behavior_labels(results, thresholds, linguistic(results))
     if behaviour is not None:
         table.insert(3, "behaviour", behaviour.reshape(-1))
     heads = all_heads(*held[0].values.shape)

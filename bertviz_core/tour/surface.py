@@ -7,9 +7,9 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Results, counted, linguistic, told
+from bertviz_core.overview.head_summary import Results, behavior_labels, counted, linguistic
 from bertviz_core.plotting.style import BEHAVIOURS, NAMES
-from bertviz_core.tour.found import Found
+from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 
 ALIKE = 0.1  # ratios so close to 1 tell no difference
@@ -28,8 +28,8 @@ def present(result: object, quantity: str) -> np.ndarray:
     return values
 
 
-def _specialists(results: Results, base: int) -> Found:
-    labels = told(results, Thresholds(), linguistic(results))
+def _specialists(results: Results, base: int) -> Findings:
+    labels = behavior_labels(results, Thresholds(), linguistic(results))
     if labels is None:
         raise KeyError("behaviours")
     groups = counted(labels)
@@ -38,16 +38,16 @@ def _specialists(results: Results, base: int) -> Found:
     layers, heads = labels.shape
     size = f"BERT-base has 12 × 12 heads, this model {layers} × {heads}. "
     young = groups.get("broad", 0) > labels.size / 2
-    return Found(
+    return Findings(
         f"{labels.size - other} of {labels.size}: {parts}.",
         size + ("Most of its heads are still broad, as before training: it is young." if young else ""),
     )
 
 
-def _one_head(results: Results, base: int) -> Found:
+def _one_head(results: Results, base: int) -> Findings:
     values = present(results["surface_patterns"], "previous")
     head = highest(values)
-    return Found(
+    return Findings(
         f"To the token before it: over the whole corpus head {head.label(base)} puts "
         f"{values[head.layer, head.head]:.0%} of its attention there.",
         "In BERT-base head 3-1 does the same with the next token; in this model the clearest head is "
@@ -56,12 +56,12 @@ def _one_head(results: Results, base: int) -> Found:
     )
 
 
-def _neighbours(results: Results, base: int) -> Found:
+def _neighbours(results: Results, base: int) -> Findings:
     patterns = results["surface_patterns"]
     previous, following = (present(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
     theirs = paper.HEADS_OVER_HALF
-    return Found(
+    return Findings(
         f"Head {head.label(base)}, with {previous[head.layer, head.head]:.2f} on average.",
         f"BERT-base has {theirs['previous']} heads over 0.5 for the previous token and {theirs['next']} for the next; "
         f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
@@ -69,13 +69,13 @@ def _neighbours(results: Results, base: int) -> Found:
     )
 
 
-def _separators(results: Results, base: int) -> Found:
+def _separators(results: Results, base: int) -> Findings:
     values = present(results["surface_patterns"], "to_sep")
     means, theirs = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
     layer, most = int(means.argmax()), float(means.max())
     kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
     others = "; ".join(_highest_layers(results, base, *kind) for kind in kinds)
-    return Found(
+    return Findings(
         f"Layer {layer + base}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
         f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
         f"{layer + base}."
@@ -94,7 +94,7 @@ def _highest_layers(results: Results, base: int, quantity: str, name: str) -> st
     )
 
 
-def _no_op(results: Results, base: int) -> Found:
+def _no_op(results: Results, base: int) -> Findings:
     gradients = results["sep_gradients"]
     attention, sep, other = (
         present(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
@@ -103,7 +103,7 @@ def _no_op(results: Results, base: int) -> Found:
     ratio = sep[layer] / other[layer]
     less = "less" if ratio < 1 - ALIKE else "more" if ratio > 1 + ALIKE else "about as much"
     than = "as" if less == "about as much" else "than"
-    return Found(
+    return Findings(
         f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
         "tokens.",
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
@@ -113,12 +113,12 @@ def _no_op(results: Results, base: int) -> Found:
     )
 
 
-def _breadth(results: Results, base: int) -> Found:
+def _breadth(results: Results, base: int) -> Findings:
     values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
     means, theirs = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
     largest = results["entropy"]["max_weight"][head.layer, head.head]
-    return Found(
+    return Findings(
         f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
         f"The layer with the lowest mean is layer {int(np.argmin(theirs)) + 1} in BERT-base, with {min(theirs):.1f} "

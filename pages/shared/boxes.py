@@ -32,7 +32,7 @@ def _without_folders(text: str) -> str:
     return plain(text)
 
 
-def left_out(provenance: dict[str, Any], unit: str = "segments") -> None:
+def skipped(provenance: dict[str, Any], unit: str = "segments") -> None:
     """What the analysis left out or changed, counted, with the first places."""
     entries = provenance["left_out"]
     total = sum(entry["count"] for entry in entries)

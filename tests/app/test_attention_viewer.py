@@ -48,7 +48,7 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
 
 
 def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:
-    told, model = "No line has 0.50 or more: no lines are drawn.", str(planted_folder)
+    told, model = "No weight reaches 0.50, so no lines are drawn.", str(planted_folder)
     assert told not in words(viewer(model=model, head="1-1", least="0.5"))
     broad = viewer(model=model, head="1-2", least="0.5")
     assert told in words(broad)

@@ -25,7 +25,7 @@ def made(tokens: Tokens, *documents: str, **settings) -> Windows:
 
 
 def lost(windows: Windows) -> dict[str, int]:
-    return {entry["reason"]: entry["count"] for entry in windows.left_out.to_json()}
+    return {entry["reason"]: entry["count"] for entry in windows.skipped.to_json()}
 
 
 def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):

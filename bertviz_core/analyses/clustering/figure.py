@@ -49,16 +49,16 @@ def _behaviour_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
     """A trace for each behavior that some head has, and one for the letters or names that go with it."""
     labels, data = result.behaviours.reshape(-1), hover_data(result, base)
     for behaviour in (name for name in ORDER if (labels == name).any()):
-        points, told = result.embedding[labels == behaviour], data[labels == behaviour]
+        points, labels_data = result.embedding[labels == behaviour], data[labels == behaviour]
         colour, symbol, letter, name = BEHAVIOURS[behaviour]
         outline = OUTLINE if behaviour == "linguistic" else {"width": 0}
         marker = {"color": colour, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
-        yield _dots(points, told, name=name, marker=marker, legendgroup=behaviour)
+        yield _dots(points, labels_data, name=name, marker=marker, legendgroup=behaviour)
         if letter:
             yield _words(points, [letter] * len(points), behaviour, {"color": "#ffffff", "size": 10})
         if behaviour == "linguistic":
             # The empty second line lifts the name clear of its cross.
-            names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in told[:, 0]]
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in labels_data[:, 0]]
             yield _words(points, names, behaviour, {"size": 11}, _inwards(points, result.embedding))
 
 

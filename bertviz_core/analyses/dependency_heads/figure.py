@@ -89,7 +89,7 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class SentenceExample:
     """One kept sentence for a head and a relation: how many of its words are guessed right, and the highest weight."""
 
     place: int
@@ -99,7 +99,7 @@ class Example:
     weight: float
 
 
-def examples(result: DependencyHeads, head: Head, direction: int, relation: str) -> list[Example]:
+def examples(result: DependencyHeads, head: Head, direction: int, relation: str) -> list[SentenceExample]:
     """Those kept sentences that have the relation, in file order."""
     found = []
     for place, start, sentence in _kept(result):
@@ -109,7 +109,7 @@ def examples(result: DependencyHeads, head: Head, direction: int, relation: str)
             right = sum(int(guesses[i]) == sentence["governors"][i] - 1 for i in chosen)
             weights = result.weights[direction, head.layer, head.head, start:][chosen]
             where = f"sentence {sentence['number'] + 1}, line {sentence['line']}"
-            found.append(Example(place, where, len(chosen), right, float(weights.max()) / 255))
+            found.append(SentenceExample(place, where, len(chosen), right, float(weights.max()) / 255))
     return found
 
 

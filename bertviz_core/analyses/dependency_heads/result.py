@@ -206,12 +206,12 @@ def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
     return sorted(totals, key=lambda name: (-totals[name], name))
 
 
-FEWEST, FEWEST_IN_SAMPLE = 100, 20
+MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
-def fewest(source: Source) -> int:
+def default_min_count(source: Source) -> int:
     """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
-    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
+    return MIN_COUNT_IN_SAMPLE if source.name in SAMPLES["treebank"] else MIN_COUNT
 
 
 def shown_relations(result: DependencyHeads) -> DependencyHeads:
@@ -219,5 +219,5 @@ def shown_relations(result: DependencyHeads) -> DependencyHeads:
     no relation of too few words."""
     origin = result.provenance
     view = "function-heads" if origin["format"] == CONLLU else "as-is"
-    least = FEWEST_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else FEWEST
-    return result.chosen(view, least)
+    min_count = MIN_COUNT_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
+    return result.chosen(view, min_count)

@@ -18,8 +18,14 @@ from bertviz_core.analyses.probes.controls import control_governors, redrawn
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords, Probe
-from bertviz_core.analyses.probes.scoring import Gold, Outcome, not_punctuation
+from bertviz_core.analyses.probes.probes import (
+    AttentionAndWords,
+    AttentionOnly,
+    DistancesAndWords,
+    Probe,
+    ProbeSettings,
+)
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, not_punctuation
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
@@ -53,7 +59,7 @@ class Fitted:
 
 
 @dataclass
-class Study:
+class ProbeRun:
     """The work of one request. `outcomes` holds what came out; `about` what there is to say of it, as JSON.
 
     others: further files, "dev" (a treebank to score on) and "vectors".
@@ -70,7 +76,7 @@ class Study:
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
         heads = (self.model.layers, self.model.heads)
-        self.choices = Choices(heads[0] * heads[1], self.settings.paper)
+        self.probe_settings = ProbeSettings(heads[0] * heads[1], self.settings.paper)
         self.names = self.plan.rows(self.settings.paper)
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
@@ -81,14 +87,14 @@ class Study:
         self.encoded, given = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, examples.left_out)
-        self.gold = Gold.of(self.sentences, self.parts.test)
+        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, examples.skipped)
+        self.gold = GoldWords.of(self.sentences, self.parts.test)
         self.about["sentences"] = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
         self._offsets()
         mapped = [name for name in self.names if _kind(name) in SCHEDULES and name != "structural"]
         if mapped:
             self._vectors(any("words" in name for name in mapped))
-            with Features(self.encoded, self.rows, self.choices.heads) as features:
+            with Features(self.encoded, self.rows, self.probe_settings.heads) as features:
                 self._mapped(features, mapped)
         if "structural" in self.plan.probes:
             self._structural()
@@ -100,8 +106,8 @@ class Study:
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
             given = list(other)
-            for reason, entry in other.left_out.reasons.items():
-                examples.left_out.reasons[f"in the test file: {reason}"] = entry
+            for reason, entry in other.skipped.reasons.items():
+                examples.skipped.reasons[f"in the test file: {reason}"] = entry
         return [replace(encoded, number=i) for i, encoded in enumerate([*held, *given])], len(given)
 
     def _offsets(self) -> None:
@@ -175,9 +181,9 @@ class Study:
 
     def _probe(self, kind: str, misaligned: bool = False) -> Probe:
         if kind == "attention-only":
-            return AttentionOnly(self.choices)
-        choices = replace(self.choices, misaligned_root=misaligned)
-        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(choices, self.vectors)
+            return AttentionOnly(self.probe_settings)
+        probe_settings = replace(self.probe_settings, misaligned_root=misaligned)
+        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(probe_settings, self.vectors)
 
     def _schedule(self, kind: str) -> Schedule:
         if self.settings.paper and kind != "structural":
@@ -235,7 +241,7 @@ class Study:
         tried = structural.right_edges(structural.edges(probe, states, chosen_on, counted), self.sentences)
         found = structural.edges(probe, states, self.parts.test, counted)
         right = structural.right_edges(found, self.sentences)
-        best = int(tried[:, Gold.of(self.sentences, chosen_on).edge].mean(1).argmax())
+        best = int(tried[:, GoldWords.of(self.sentences, chosen_on).edge].mean(1).argmax())
         self.layers = right[:, self.gold.edge].mean(1)
         self.about["structural"] = {"layer": best, "rank": rank}
         guessed = {i: trees_of[best] for i, trees_of in found.items()}

@@ -15,7 +15,7 @@ RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class GoldWords:
     """The test part, all words of all sentences one after the other.
 
     indices: (sentence,).   sentence: (word,) place among indices.   governor: (word,) 0 is ROOT.
@@ -80,7 +80,7 @@ class Outcome:
         """The share over all words; NaN for UUAS, whose trees have no punctuation."""
         return float(self.right.mean()) if self.metric == "UAS" else float("nan")
 
-    def interval(self, gold: Gold, seed: int) -> tuple[float, float]:
+    def interval(self, gold: GoldWords, seed: int) -> tuple[float, float]:
         """95% bootstrap interval over sentences, each drawn with all its words."""
         size = len(gold.indices)
         right = np.bincount(gold.sentence, self.right * self.counted, size)

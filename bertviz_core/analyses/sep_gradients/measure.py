@@ -132,4 +132,4 @@ def _with_words(segments: Segments, masking: Masking) -> Iterable[Encoded]:
         if len(masking.candidates(example.ids)):
             yield example
         else:
-            segments.left_out.add("a segment of special tokens only, with nothing to predict", example.where)
+            segments.skipped.add("a segment of special tokens only, with nothing to predict", example.where)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bertviz_core.corpora.coreference.chains import Chains, brackets
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
@@ -45,10 +45,10 @@ class Draft:
         )
 
 
-def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
     number, place = 0, _label_place(DEFAULT_ORDER)
-    draft = _draft("", 1, source, left_out)
+    draft = _draft("", 1, source, skipped)
     sentence_over = True
     for line, text in source.lines():
         if text.startswith("#"):
@@ -57,7 +57,7 @@ def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument
                 if draft.words:
                     yield draft.finished(number)
                     number += 1
-                draft, sentence_over = _draft(value, line, source, left_out), True
+                draft, sentence_over = _draft(value, line, source, skipped), True
             elif name == "global.Entity":
                 place = _label_place(value)
         elif not text.strip():
@@ -71,8 +71,8 @@ def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument
         yield draft.finished(number)
 
 
-def _draft(name: str, line: int, source: Source, left_out: LeftOut) -> Draft:
-    return Draft(name, line, Chains(source.name, left_out), Extent(source.name))
+def _draft(name: str, line: int, source: Source, skipped: Skipped) -> Draft:
+    return Draft(name, line, Chains(source.name, skipped), Extent(source.name))
 
 
 def _label_place(order: str) -> int:
@@ -113,7 +113,7 @@ def _read_entity(chains: Chains, text: str, span: tuple[int, int], place: int, l
         label = names[place] if len(names) > place else names[-1]
         if part := PART.fullmatch(label):
             if opens and part[2] == "1":
-                chains.left_out.add("a discontinuous mention", f"line {line}")
+                chains.skipped.add("a discontinuous mention", f"line {line}")
             continue
         if opens:
             chains.open(label, span[0], line)

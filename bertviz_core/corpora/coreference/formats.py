@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from bertviz_core.corpora import columns
 from bertviz_core.corpora.coreference import corefud, gap, jsonlines
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 
-Reader = Callable[[Source, LeftOut], Iterator[CoreferenceDocument]]
+Reader = Callable[[Source, Skipped], Iterator[CoreferenceDocument]]
 HINT = "Give CoNLL-2012, LitBank, 3 columns (index, token, chains), CorefUD, jsonlines or GAP."
 
 
@@ -30,9 +30,9 @@ class CoreferenceCorpus:
     format: str
     reader: Reader
 
-    def documents(self, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
-        """Every document; what cannot be shown is counted in `left_out`, what is broken raises InputError."""
-        return self.reader(self.source, left_out)
+    def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+        """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
+        return self.reader(self.source, skipped)
 
 
 def read_coreference(source: Source, *, predicted: bool = False) -> CoreferenceCorpus:
@@ -51,7 +51,7 @@ def check_coreference(source: Source) -> None:
     """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
     corpus = read_coreference(source)
     chained = False
-    for document in corpus.documents(LeftOut()):
+    for document in corpus.documents(Skipped()):
         chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
     if not chained:
         raise InputError(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention, ordered, sentence_starts
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError, shorten
 from bertviz_core.numbers import small_int
@@ -17,7 +17,7 @@ NAMES = ("Pronoun", "A", "B")
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
-def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
     names: list[str] = []
     number = 0

@@ -46,7 +46,7 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     return tuple(phrase_head(one, tags) if one else _by_rule(document.words, mention) for one, mention in spans)
 
 
-def how(document: CoreferenceDocument) -> str:
+def head_word_source(document: CoreferenceDocument) -> str:
     """ "trees", "parse" or "rule": what decides the document's head words, the rule where the first two say nothing."""
     if document.governors is not None:
         return "trees"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 
 Span = tuple[int, int]  # first word, one past the last
 OUT_OF_REACH = "a mention with no antecedent in its window (out of reach)"
@@ -28,7 +28,7 @@ class Item:
 
 
 def items_of(
-    document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], left_out: LeftOut
+    document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], skipped: Skipped
 ) -> list[list[Item]]:
     """For every window the items that are scored in it: in the first that shows the item's head word.
 
@@ -50,9 +50,9 @@ def items_of(
             if antecedents:
                 items[place].append(Item(index, candidates, antecedents))
             else:
-                left_out.add(OUT_OF_REACH, f"{document.name}, word {mention.start + 1}")
+                skipped.add(OUT_OF_REACH, f"{document.name}, word {mention.start + 1}")
         elif earlier:
-            left_out.add(SAME_HEAD, f"{document.name}, word {mention.start + 1}")
+            skipped.add(SAME_HEAD, f"{document.name}, word {mention.start + 1}")
         insort(before, (head, index))
         earlier.add(head)
     return items

@@ -11,18 +11,18 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.chains import Chains
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import InputError
 
 
-def documents(source: Source, left_out: LeftOut, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
     """A document a line; with `predicted`, `predicted_clusters` in place of `clusters` where a line has them."""
     number = 0
     for line, text in source.lines():
         if text.strip():
             where = f"{source.name}, line {line}"
-            yield _document(number, line, _object(text, where), Chains(source.name, left_out), predicted)
+            yield _document(number, line, _object(text, where), Chains(source.name, skipped), predicted)
             number += 1
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from bertviz_core.corpora.coreference import conll
 from bertviz_core.corpora.coreference.conll import Line
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Source
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
 from bertviz_core.errors import InputError
@@ -32,8 +32,8 @@ class Treebank:
     def __post_init__(self) -> None:
         object.__setattr__(self, "format", _recognise(self.source))
 
-    def sentences(self, left_out: LeftOut) -> Iterator[Sentence]:
-        """Every sentence that is a tree; the others are counted in `left_out`.
+    def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
+        """Every sentence that is a tree; the others are counted in `skipped`.
 
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
@@ -44,7 +44,7 @@ class Treebank:
             try:
                 sentence = read(number, block)
             except BrokenSentence as broken:
-                left_out.add(broken.reason, broken.where)
+                skipped.add(broken.reason, broken.where)
                 first, number = first or broken, number + 1
                 continue
             if sentence is not None:
@@ -56,7 +56,7 @@ class Treebank:
 
 def check_treebank(source: Source) -> None:
     """Read a treebank to its end, so that what nobody can read is refused before it is kept."""
-    for _ in Treebank(source).sentences(LeftOut()):
+    for _ in Treebank(source).sentences(Skipped()):
         pass
 
 

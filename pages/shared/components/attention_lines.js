@@ -182,7 +182,7 @@ class Lines {
     for (const side of ["from", "to"]) {
       for (const row of this.rows[side]) {
         const weight = alone && alone.side !== side ? this.between(alone, row) : 0;
-        row.element.style.setProperty("--weight", weight >= this.data.least ? weight.toFixed(3) : 0);
+        row.element.style.setProperty("--weight", weight >= this.data.minWeight ? weight.toFixed(3) : 0);
         row.element.classList.toggle("here", row === alone);
         row.element.setAttribute("aria-selected", this.pinned(row));
       }
@@ -218,7 +218,7 @@ class Lines {
     for (const a of this.rows.from) {
       for (const b of this.rows.to) {
         const weight = this.weight(a.at, b.at);
-        if (weight < Math.max(this.data.least, FAINT)) continue;
+        if (weight < Math.max(this.data.minWeight, FAINT)) continue;
         if (alone && alone !== a && alone !== b) continue;
         const red = this.pinned(a) || this.pinned(b);
         yield [a.at, b.at, red || alone || !this.pins.size ? weight : weight * 0.15, red];

@@ -90,15 +90,15 @@ def _settings(checkpoint: Checkpoint) -> Settings:
 
 def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
     """What is seldom changed; every change is another result, kept beside the others."""
-    most = checkpoint.max_length or 512
+    max_length = checkpoint.max_length or 512
     length = st.number_input(
         "Maximum tokens per input",
         8,
-        most,
-        min(128, most),
+        max_length,
+        min(128, max_length),
         key="max_length",
         bind="query-params",
-        help=f"At most {most} for this model. Longer inputs are cut or skipped, and counted.",
+        help=f"At most {max_length} for this model. Longer inputs are cut or skipped, and counted.",
     )
     limit = st.number_input("Limit inputs (0 = all)", 0, 10**9, key="limit", bind="query-params")
     seed = st.number_input("Random seed", 0, 10**9, key="seed", bind="query-params")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared.frame import catalogue, links
-from pages.shared.views.input_choice import MOST_CHARACTERS
+from pages.shared.views.input_choice import MAX_CHARACTERS
 
 LABEL = "Open in the attention viewer"
 
@@ -27,7 +27,7 @@ def to_words(words: Sequence[str], label: str = LABEL) -> None:
 def words_address(words: Sequence[str]) -> dict[str, str] | None:
     """What the viewer's address holds for a sentence whose words are given; None where it is too long."""
     text = " ".join(words)
-    fits = len(text) <= MOST_CHARACTERS
+    fits = len(text) <= MAX_CHARACTERS
     return {"input": "own text", "text": text, "given": "true", "units": "words"} if fits else None
 
 

@@ -21,8 +21,8 @@ from pages.shared.views import marks
 KEY, PICTURES = "attention-lines", "attention-heads"
 
 
-def claim(seen: InputAttention, selection: Selection, view: View, least: float) -> None:
-    """What this head does with this input, in one sentence; and where no line has the `least` weight, that."""
+def claim(seen: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
+    """What this head does with this input, in one sentence; and where no line has the `min_weight` weight, that."""
     weights = seen.of(selection.head)
     if not weights.size:
         st.markdown("**There is nothing to show.**")
@@ -38,12 +38,12 @@ def claim(seen: InputAttention, selection: Selection, view: View, least: float) 
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
     other = f" between other {'words' if view.words else 'tokens'}" if seen.keys.special.any() else ""
     parts.append(f"has its largest weight{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
-    none = "" if weights.max() >= least else f" No weight reaches {least:.2f}, so no lines are drawn."
+    none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
 
 
 def lines(
-    seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, least: float, masked: Sequence[int]
+    seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, min_weight: float, masked: Sequence[int]
 ) -> None:
     """The drawing; pins and masks go to the address."""
     attention_lines(
@@ -52,7 +52,7 @@ def lines(
         key=KEY,
         text=one.digest(),
         title=f"Head {selection.label}, {selection.checkpoint.name}",
-        least=least,
+        min_weight=min_weight,
         pins=marks.pins(st.query_params.get("pin", "")),
         masked=masked,
         can_mask=can_mask,

@@ -29,7 +29,11 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
 
     Raises BertvizError for a folder that holds no training.
     """
-    kept = {f"{told['model']['name']} ({key[:8]})": key for key, told in services.emergences() if _mine(told)}
+    kept = {
+        f"{provenance['model']['name']} ({key[:8]})": key
+        for key, provenance in services.emergences()
+        if _mine(provenance)
+    }
     chosen = _choose(kept)
     if chosen == SHIPPED or chosen in kept:
         return _kept(kept.get(chosen, SHIPPED))
@@ -83,11 +87,11 @@ def _choose(kept: dict[str, str]) -> str:
     return chosen or SHIPPED
 
 
-def _mine(told: dict[str, Any]) -> bool:
+def _mine(provenance: dict[str, Any]) -> bool:
     """Made from samples and this reader's uploads: other digests are their owners', even when the upload is gone."""
     return all(
-        told_of["digest"] in stored.names(kind)
-        for kind, told_of in (("text", told["corpus"]), ("treebank", told["others"]["treebank"]))
+        origin["digest"] in stored.names(kind)
+        for kind, origin in (("text", provenance["corpus"]), ("treebank", provenance["others"]["treebank"]))
     )
 
 
@@ -112,5 +116,5 @@ def _say_what(training: Training, request: EmergenceRequest) -> None:
         f"{steps}. Each is run on {corpora}, on this machine. The results of a checkpoint are stored when it finishes, "
         "so a stopped job can resume. You can use other pages meanwhile."
     )
-    for reason, entry in training.left_out.reasons.items():
+    for reason, entry in training.skipped.reasons.items():
         st.caption(f"{entry['count']} left out, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")

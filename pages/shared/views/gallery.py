@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
-from bertviz_core.overview.clearest import Example, Finder, Segment, clearest, finders
+from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIOURS, NAMES, number
 from pages.shared.boxes import plain
@@ -39,7 +39,7 @@ def relations(results: Results, selection: Selection) -> None:
     if "dependency_heads" not in results:
         return
     shown = remembered(shown_relations, results["dependency_heads"])
-    for found in remembered(finders, shown):
+    for found in remembered(relation_heads, shown):
         label = found.head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
@@ -52,10 +52,10 @@ def relations(results: Results, selection: Selection) -> None:
         drawings(remembered(_drawn, shown, found), f"gallery-{found.relation}")
 
 
-def _drawn(shown: DependencyHeads, found: Finder) -> list[tuple[str, str]]:
+def _drawn(shown: DependencyHeads, found: RelationHead) -> list[tuple[str, str]]:
     """(where, SVG) of the sentences that are shown of a relation."""
-    told = examples(shown, found.head, found.direction, found.relation)
-    right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)
+    sentences = examples(shown, found.head, found.direction, found.relation)
+    right = sorted((one for one in sentences if one.right == one.words), key=lambda one: -one.weight)
     seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
     return [
         (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
@@ -63,7 +63,7 @@ def _drawn(shown: DependencyHeads, found: Finder) -> list[tuple[str, str]]:
     ]
 
 
-def _card(example: Example, selection: Selection) -> None:
+def _card(example: ClearestHead, selection: Selection) -> None:
     label = example.head.label(selection.base)
     name = BEHAVIOURS[example.behaviour][-1]
     unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"

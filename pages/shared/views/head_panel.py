@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
 from bertviz_core.overview.figure import behaviour_map, head_rows, relation_rows
-from bertviz_core.overview.head_summary import Results, columns, linguistic, nearest, relations, told
+from bertviz_core.overview.head_summary import Results, behavior_labels, columns, linguistic, nearest, relations
 from bertviz_core.plotting.style import BEHAVIOURS
 from pages.shared import stored
 from pages.shared.boxes import plain
@@ -59,7 +59,7 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
 
 def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
     """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored."""
-    return told(results, thresholds, remembered(linguistic, results))
+    return behavior_labels(results, thresholds, remembered(linguistic, results))
 
 
 def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:

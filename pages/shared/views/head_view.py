@@ -16,7 +16,7 @@ from pages.shared.boxes import plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection
 
-MOST_NAMED = 24
+MAX_NAMED = 24
 
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
@@ -27,7 +27,7 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
 
 def claim(labels: list[str], total: int, does: str) -> None:
     """How many heads of all do something, and which."""
-    which = ": " + ", ".join(labels[:MOST_NAMED]) + (" …" if len(labels) > MOST_NAMED else "") if labels else "."
+    which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KINDS = ("example", "own text", "corpus")
 EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
-MOST_CHARACTERS = 1000  # of a typed text: it lives in the address
+MAX_CHARACTERS = 1000  # of a typed text: it lives in the address
 
 
 def choose(selection: Selection, model: AttentionModel) -> OneInput:
@@ -54,7 +54,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
         column.text_area(
             label,
             value,
-            max_chars=MOST_CHARACTERS,
+            max_chars=MAX_CHARACTERS,
             height=90,
             key=key,
             bind="query-params",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.figure import Example, example_svg, examples
+from bertviz_core.analyses.dependency_heads.figure import SentenceExample, example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.dependency_heads.table import relation_table
@@ -168,5 +168,5 @@ def sentences(result: DependencyHeads, selection: Selection, relation: str, dire
             viewer_link.to_words(result.sentences[example.place]["words"], example.where.partition(",")[0])
 
 
-def _wanted(example: Example, which: str) -> bool:
+def _wanted(example: SentenceExample, which: str) -> bool:
     return which == "all" or (example.right > 0 if which == "right" else example.right < example.words)
