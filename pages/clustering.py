@@ -18,7 +18,7 @@ from pages.shared.views import cluster_view
 selection = sidebar.current()
 page.header("clustering", selection)
 request = selection.request("clustering")
-stored = page.result_or_stop(request, selection)
+stored = page.result_or_stop(request, selection, Clustering)
 head, base = selection.head, selection.base
 
 

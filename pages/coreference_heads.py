@@ -23,7 +23,7 @@ FORMULAS = [  # in the order of DIRECTIONS
 selection = sidebar.current()
 page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
-result = page.result_or_stop(request, selection)
+result = page.result_or_stop(request, selection, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = st.segmented_control("Mentions", TYPE_ROWS, default="all", required=True, key="kind", bind="query-params")

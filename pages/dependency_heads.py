@@ -16,7 +16,7 @@ from pages.shared.views import relation_view
 selection = sidebar.current()
 page.header("dependency_heads", selection)
 options = {"possessives": True} if st.session_state.get("possessives") and not selection.settings.paper else {}
-stored = page.result_or_stop(selection.request("dependency_heads", options), selection)
+stored = page.result_or_stop(selection.request("dependency_heads", options), selection, DependencyHeads)
 
 universal = stored.provenance["format"] == CONLLU
 default_count = default_min_count(selection.source)

@@ -38,7 +38,7 @@ page.about(
     "on one half of the sentences, scored on the other), and the dotted curve follows the head that is best at the "
     "end. The step axis is logarithmic, with step 0 at its left end, or linear. A vertical dotted line marks a step at "
     "which the training setup changed.",
-    Emergence.followed.fget,
+    Emergence.followed,
 )
 boxes.skipped(result.provenance)
 page.provenance(result)

@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.measure import measure
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.plotting.style import NAMES, head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
@@ -12,11 +13,13 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("entropy", selection)
-result = page.result_or_stop(selection.request("entropy"), selection)
+result = page.result_or_stop(selection.request("entropy"), selection, Entropy)
 
 QUANTITIES = [name for name in ("entropy", "from_cls", "max_weight") if name in result.present]
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    quantity = st.selectbox("Map quantity", QUANTITIES, format_func=NAMES.get, key="of", bind="query-params", width=280)
+    quantity = st.selectbox(
+        "Map quantity", QUANTITIES, format_func=NAMES.__getitem__, key="of", bind="query-params", width=280
+    )
     below = st.slider("Focused heads: maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")

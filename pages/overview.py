@@ -38,6 +38,7 @@ with left:
     )
     thresholds, named = Thresholds(entropy=entropy), remembered(linguistic, results)
     labels = remembered(head_panel.labels_of, results, thresholds)
+    assert labels is not None  # one of the two analyses is stored
     drawing = page.drawn(head_panel.map_of, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
     marker_map(drawing, selection.head, key="behaviour-map", alt=alt, origin=st.session_state["origin"])

@@ -11,7 +11,7 @@ from pages.shared.views import probe_view
 selection = sidebar.current()
 page.header("probes", selection)
 request = probe_view.choose(selection)
-result = page.result_or_stop(request, selection)
+result = page.result_or_stop(request, selection, Probes)
 
 probe_view.headline(result)
 page.metrics(probe_view.numbers(result))

@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients.figure import NAMES, head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.measure import measure
+from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
@@ -12,7 +13,7 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("sep_gradients", selection)
-result = page.result_or_stop(selection.request("sep_gradients"), selection)
+result = page.result_or_stop(selection.request("sep_gradients"), selection, SepGradients)
 
 segments = int(result.segments.max())
 entries = [
@@ -40,7 +41,7 @@ if "to_sep" in result.present:
 page.metrics(entries)
 
 quantity = st.selectbox(
-    "Map quantity", result.present, format_func=NAMES.get, key="gradient", bind="query-params", width=320
+    "Map quantity", result.present, format_func=NAMES.__getitem__, key="gradient", bind="query-params", width=320
 )
 left, right = st.columns([3, 2], gap="medium")
 with left:

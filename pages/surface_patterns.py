@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.plotting.style import NAMES, head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
@@ -12,14 +13,14 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
-result = page.result_or_stop(selection.request("surface_patterns"), selection)
+result = page.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     quantity = st.selectbox(
         "Map quantity",
         result.present,
         index=1,
-        format_func=NAMES.get,
+        format_func=NAMES.__getitem__,
         key="quantity",
         bind="query-params",
         width=280,

@@ -153,6 +153,6 @@ class Uploads:
 def missing() -> InputError:
     """The one answer to every token that opens nothing."""
     return InputError(
-        "This upload is not, or no longer, on this server.",
+        "This upload is not on this server: it may have expired or been deleted.",
         hint="Upload the file again: results computed from it are kept.",
     )

@@ -150,7 +150,7 @@ def _source(source: Source) -> dict[str, Any]:
             where=source.name,
             hint="Upload it again, or name another folder for the store with BERTVIZ_STORE.",
         )
-    return {name: getattr(source, name) for name in ("name", "digest", "locator", "most")}
+    return {name: getattr(source, name) for name in ("name", "digest", "locator", "max_unpacked")}
 
 
 def _open_source(fields: dict[str, Any], store: Store) -> Source:
@@ -161,4 +161,4 @@ def _open_source(fields: dict[str, Any], store: Store) -> Source:
         raise InputError(
             "The file has changed since the job was asked for.", where=fields["name"], hint="Start the job again."
         )
-    return replace(source, name=fields["name"], max_unpacked=fields["most"])
+    return replace(source, name=fields["name"], max_unpacked=fields["max_unpacked"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -24,6 +25,8 @@ from pages.shared.jobs import asked
 from pages.shared.jobs import panel as job_panel
 from pages.shared.remembered import remembered
 from pages.shared.views import head_panel
+
+R = TypeVar("R", bound=Result)
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -47,9 +50,18 @@ def title(name: str) -> None:
     right.caption(entry.section, text_alignment="right")
 
 
-def result_or_stop(request: Request, selection: Selection) -> Any:
-    """The stored result; or the offer to compute it, the running job, or why it failed, and the page ends there."""
-    result = services.find(request)
+def result_or_stop(request: Request, selection: Selection, result_class: type[R]) -> R:
+    """The stored result; without one the page shows the offer to compute it, the running job, or its error, and stops.
+
+    Args:
+        request: What the page shows.
+        selection: The choices of the sidebar.
+        result_class: Class of the result.
+
+    Returns:
+        The stored result, shared by all readers: its arrays are read-only.
+    """
+    result: R | None = services.find(request)
     if result is not None:
         _counted(result)
         return result
@@ -173,7 +185,7 @@ def downloads(result: Result) -> None:
         for suffix, build in builders.items():
             st.download_button(
                 suffix.upper(),
-                data=lambda build=build: build(result),
+                data=functools.partial(build, result),
                 file_name=f"{name}.{suffix}",
                 on_click="ignore",
                 icon=":material/download:",
@@ -183,11 +195,13 @@ def downloads(result: Result) -> None:
 
 
 def about(formula: str, text: str, function: Callable[..., Any]) -> None:
-    """Formula, section, and the source of the function that computes it."""
+    """Formula, section, and the source of the function or property that computes it."""
     with st.expander("About this figure", icon=":material/functions:"):
         st.latex(formula)
         st.markdown(text)
-        st.code(inspect.getsource(function), language="python")
+        st.code(
+            inspect.getsource(function.fget or about if isinstance(function, property) else function), language="python"
+        )
 
 
 def provenance(result: Result) -> None:

@@ -48,7 +48,7 @@ def test_each_step_has_an_address_claim_link_question_and_answer(number: int) ->
         assert part in said
     links = [link.proto.page for link in app.main.get("page_link")]
     assert links == ["" if step.page == catalogue.DEFAULT.name else step.page]
-    assert "nothing is stored" not in said
+    assert "run its analysis first" not in said
     assert any("This model and BERT-base" in info.value for info in app.info)
 
 
@@ -98,7 +98,7 @@ def test_a_model_of_which_nothing_is_stored_has_claims_but_no_answers(tiny_folde
     assert not app.error
     said = words(app)
     assert SHOWN[1].claim in said
-    assert "nothing is stored" in said
+    assert "run its analysis first" in said
     assert not app.info
 
 

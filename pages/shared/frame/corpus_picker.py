@@ -105,8 +105,8 @@ def _follow_link(kind: str) -> InputError | None:
 
 def _forget_deleted(kind: str) -> InputError | None:
     """The chosen upload may have been deleted, or have expired, since the last click."""
-    chosen = st.session_state.get("corpus")
-    upload = uploads.visible(kind).get(chosen or "")
+    chosen: str = st.session_state.get("corpus") or ""
+    upload = uploads.visible(kind).get(chosen)
     if upload is None or services.uploads().find(upload.token) is not None:
         return None
     uploads.delete(chosen, kind)

@@ -50,4 +50,4 @@ def back_to_document() -> None:
 
 
 def _link(label: str, **address: str) -> None:
-    links.to("attention_viewer", label, icon=catalogue.entry("attention_viewer").icon, **address)
+    links.to("attention_viewer", label, None, catalogue.entry("attention_viewer").icon, **address)

@@ -41,7 +41,7 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
     for passage in _passages(document):
         kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
         part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
-        st.image(draw(part, shown, INK.get(st.context.theme.type or "light")), width="stretch")
+        st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch")
         _list(part, shown)
         if shown:
             _look_closer(part, shown, passage[0], place, (result, choice, selection))

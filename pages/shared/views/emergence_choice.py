@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.results import renamed
 from bertviz_core.emergence.requests import EmergenceRequest
 from bertviz_core.emergence.result import Emergence
@@ -89,10 +90,11 @@ def _choose(kept: dict[str, str]) -> str:
 
 def _mine(provenance: dict[str, Any]) -> bool:
     """Made from samples and this reader's uploads: other digests are their owners', even when the upload is gone."""
-    return all(
-        origin["digest"] in stored.names(kind)
-        for kind, origin in (("text", provenance["corpus"]), ("treebank", provenance["others"]["treebank"]))
-    )
+    corpora: dict[Kind, dict[str, Any]] = {
+        "text": provenance["corpus"],
+        "treebank": provenance["others"]["treebank"],
+    }
+    return all(origin["digest"] in stored.names(kind) for kind, origin in corpora.items())
 
 
 def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:

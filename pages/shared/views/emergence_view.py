@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.result import UAS
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
-from bertviz_core.overview.figure import behaviour_map, said
+from bertviz_core.overview.figure import behaviour_map
 from bertviz_core.overview.head_summary import counted
 from bertviz_core.plotting.style import BEHAVIOURS, head_map, percent
 from pages.shared import boxes, page
@@ -113,7 +113,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
 
 def _map(result: Emergence, course: BehaviorCourse, place: int, head: Head | None, selection: Selection) -> None:
     """By behavior, or by the value of one quantity."""
-    known = {said(column): column for column in columns(result, place)}
+    known = {column.label: column for column in columns(result, place)}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
         shown = st.selectbox(

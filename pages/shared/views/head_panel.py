@@ -65,6 +65,7 @@ def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
 def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:
     """The map of all heads by what they do."""
     labels, named = labels_of(results, thresholds), remembered(linguistic, results)
+    assert labels is not None, "drawn only where surface patterns or entropy is stored"
     return behaviour_map(labels, remembered(columns, results), named, base)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
@@ -76,7 +77,7 @@ def numbers(result: DependencyHeads, relation: str, direction: int, selection: S
     theirs = paper.TABLE_1.get(relation)
     at = (direction, place, selection.head.layer, selection.head.head)
     right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[place])
-    low, high = wilson(right, n)
+    low, high = wilson(np.array(right), np.array(n))
     entries = [
         (
             "Best head",
