@@ -71,4 +71,5 @@ page.about(
     "a word split into several pieces is summed over them, attention from it is averaged (section 4.1). If special "
     "tokens are hidden, each row's remaining weights are divided by their sum.",
     look,
+    section=10,
 )

@@ -81,6 +81,7 @@ page.about(
     "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
     "other half of the documents. Ties go to the first head and the first word.",
     answers,
+    section=7,
 )
 boxes.skipped(result.provenance, "windows")
 page.provenance(result)

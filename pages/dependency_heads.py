@@ -70,6 +70,7 @@ page.about(
     f"other. Intervals are Wilson's, 95%. Guesses are stored for the first {EXAMPLES} sentences of a treebank. The "
     "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     best_words,
+    section=6,
 )
 boxes.skipped(result.provenance, "sentences")
 page.provenance(result)

@@ -60,6 +60,7 @@ page.about(
     "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
     f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}.",
     measure,
+    section=4,
 )
 boxes.skipped(result.provenance)
 page.provenance(result)

@@ -49,6 +49,7 @@ page.about(
     f"on control trees that depend on the word type alone. Guesses are stored for the first {EXAMPLES} sentences. The "
     "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,
+    section=8,
 )
 boxes.skipped(result.provenance, "sentences")
 page.provenance(result)

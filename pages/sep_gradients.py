@@ -83,6 +83,7 @@ page.about(
     "segments. Attention × gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers.",
     measure,
+    section=3,
 )
 boxes.skipped(result.provenance)
 page.provenance(result)

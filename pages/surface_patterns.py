@@ -65,6 +65,7 @@ page.about(
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance.",
     measure,
+    section=2,
 )
 boxes.skipped(result.provenance)
 page.provenance(result)

@@ -1,4 +1,4 @@
-"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples (methods, 1).
+"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples.
 
 From raw text, as BERT's pre-training did: lines accumulate until there are at least two and the token budget is
 reached, or the document ends; a seeded random cut between lines makes A and B; while the pair is too long, a token
@@ -8,6 +8,8 @@ is dropped from the longer side, at its front or back with equal chance. A last 
 Mode "as in the paper" follows the release: a chunk ends as soon as the budget is reached; a chunk of one line is left
 out, and so is the rest of its document; the last document is left out where no blank line follows it; a `text` record
 that is too long is left out, not cut; token types are 0.
+
+Definitions: docs/methods.md, section 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Sentences of a treebank as encoded examples: `[CLS] words [SEP]`, words and pieces aligned (methods, 1 and 4)."""
+"""Sentences of a treebank as encoded examples: `[CLS] words [SEP]`, words and pieces aligned.
+
+Definitions: docs/methods.md, sections 1 and 5.
+"""
 
 from __future__ import annotations
 

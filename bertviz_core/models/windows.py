@@ -1,9 +1,11 @@
-"""Windows: documents with coreference as encoded examples, and what each window is asked (methods, 1 and 7).
+"""Windows: documents with coreference as encoded examples, and what each window is asked.
 
 Mode "as in the paper": one window a document, whole sentences while they fit max_length; only a first sentence that
 is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows that overlap
 by half; an item is scored once, in the window that shows most text before it. A window that nothing is asked of is
 not made.
+
+Definitions: docs/methods.md, sections 1 and 7.
 """
 
 from __future__ import annotations

@@ -96,8 +96,11 @@ def ranks(values: np.ndarray) -> np.ndarray:
 def behavior_labels(
     results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
 ) -> np.ndarray | None:
-    """(layer, head) names of behaviors (methods, 9); None where neither surface patterns nor entropy is stored.
-    named: labels of the linguistic heads."""
+    """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored.
+    named: labels of the linguistic heads.
+
+    Definitions: docs/methods.md, section 9.
+    """
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
         if name in results:

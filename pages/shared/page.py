@@ -18,7 +18,7 @@ from bertviz_core.analyses.requests import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import boxes, services
+from pages.shared import boxes, methods, services
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyse
 from pages.shared.jobs import asked
@@ -194,14 +194,22 @@ def downloads(result: Result) -> None:
         st.caption("SVG: the camera above each figure.")
 
 
-def about(formula: str, text: str, function: Callable[..., Any]) -> None:
-    """Formula, section, and the source of the function or property that computes it."""
+def about(formula: str, text: str, function: Callable[..., Any] | property, section: int | None = None) -> None:
+    """The expander that explains a page's numbers.
+
+    Args:
+        formula: LaTeX.
+        text: Markdown.
+        function: What computes the numbers; its source is shown.
+        section: Number of the section of docs/methods.md to link to.
+    """
+    source: Any = function.fget if isinstance(function, property) else function
     with st.expander("About this figure", icon=":material/functions:"):
         st.latex(formula)
         st.markdown(text)
-        st.code(
-            inspect.getsource(function.fget or about if isinstance(function, property) else function), language="python"
-        )
+        if section is not None:
+            methods.button(section)
+        st.code(inspect.getsource(source), language="python")
 
 
 def provenance(result: Result) -> None:

@@ -31,7 +31,7 @@ def command(*arguments: str) -> dict:
 def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
     app = open_app("clustering", head="4-3")
     assert [element.value for element in app.title] == ["Clustering"]
-    assert "Head 4-3, and the heads most like it" in words(app)
+    assert "Head 4-3 and the most similar heads" in words(app)
     app.slider(key="over-entropy").set_value(7.0).run()
     before = metrics(app)
     app.slider(key="over-entropy").set_value(app.slider(key="over-entropy").min).run()

@@ -1,4 +1,4 @@
-"""Heads' guesses at each word's governor, counted on the device (methods, 6; section 4.2).
+"""Heads' guesses at each word's governor, counted on the device (docs/methods.md, section 6; section 4.2).
 
 A head's guess for word w is the other word with the most word-level attention. `dependent->head` reads row w,
 `head->dependent` column w (which word attends most to w). Counts are integers, so that merging is exact.

@@ -1,4 +1,7 @@
-"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1). Definitions: methods, 6."""
+"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1).
+
+Definitions: docs/methods.md, section 6.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word-level maps of all heads, computed once: what the attention probes read (methods, 5 and 8).
+"""Word-level maps of all heads, computed once: what the attention probes read (docs/methods.md, sections 5 and 8).
 
 Sentences of exactly the same number of words share an array, so nothing is padded. Maps are float16, in a
 `ScratchArray` that is removed at the end of the run.

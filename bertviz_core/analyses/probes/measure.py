@@ -1,4 +1,7 @@
-"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3). Definitions: methods, 8."""
+"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3).
+
+Definitions: docs/methods.md, section 8.
+"""
 
 from __future__ import annotations
 

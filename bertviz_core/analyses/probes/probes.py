@@ -1,7 +1,9 @@
-"""The probes as functions from maps and word vectors to p(i|j), that word i governs word j (methods, 8).
+"""The probes as functions from maps and word vectors to p(i|j), that word i governs word j.
 
 Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All
 but `DistancesAndWords` are linear in their parameters, so that their losses are convex.
+
+Definitions: docs/methods.md, section 8.
 """
 
 from __future__ import annotations

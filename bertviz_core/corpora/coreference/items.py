@@ -1,4 +1,7 @@
-"""Items: the mentions that have an antecedent, and what each may choose from in its window (methods, 7)."""
+"""Items: the mentions that have an antecedent, and what each may choose from in its window.
+
+Definitions: docs/methods.md, section 7.
+"""
 
 from __future__ import annotations
 
