@@ -225,7 +225,7 @@ def test_gradients_say_what_this_run_shows() -> None:
     assert "Attention to [SEP] is highest in layer" in words(app)
     assert "Head 2-3" in words(app)
     app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
-    assert "The map of heads: attention × gradient to [CLS]" in words(app).replace("*", "")
+    assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")
 
 
 @pytest.mark.parametrize(("auto", "said"), [("AutoModel", "no masked-word head"), ("AutoModelForMaskedLM", "")])

@@ -38,7 +38,7 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
     assert said is not None
     assert float(said[1]) < 50
-    line = re.search(r"heaviest line between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
+    line = re.search(r"largest weight between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
     assert 0.5 < float(line[3]) <= 1
@@ -125,7 +125,7 @@ def test_a_view_with_nothing_in_it_says_so() -> None:
     app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
     assert "There is nothing to show" in words(app)
     app.selectbox(key="sides").set_value("all").run()
-    assert "Head 1-1 has its heaviest line from" in words(app)
+    assert "Head 1-1 has its largest weight from" in words(app)
 
 
 def test_hostile_words_reach_no_markup() -> None:

@@ -91,9 +91,9 @@ def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -
     assert not app.error and len(app.metric) == 4
     assert "mine/steps on pasted text and treebank" in words(app)
     assert app.select_slider(key="at_step").options == ["0", "10", "200"]
-    assert "none of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
+    assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
     app.selectbox(key="head").set_value("4-5").run()
-    assert "none of this training's 2 × 2" in words(app)
+    assert "not one of this training's 2 × 2" in words(app)
 
 
 def test_stored_trainings_can_be_chosen_but_not_those_on_other_readers_uploads(tmp_path: Path) -> None:

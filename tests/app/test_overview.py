@@ -46,7 +46,7 @@ def test_everything_that_is_missing_is_one_job() -> None:
     app = open_app()
     app.text_area(key="paste").set_value(TEXT).run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
-    assert "4 analyses are missing. One job makes them in 2 passes" in words(app)
+    assert "4 analyses are missing. One job runs them in 2 forward passes" in words(app)
     next(b for b in app.button if b.label.startswith("Run all")).click().run()
     app = wait_for_job(app)
     assert not app.error

@@ -16,7 +16,7 @@ from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, checkpoint
 from bertviz_core.emergence.requests import EmergenceRequest, compute, find, read, shipped, stored
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
+from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.settings import Settings
 from tests import families, trainings
 from tests.oracles import emergence as reference_emergence
@@ -120,8 +120,8 @@ def test_a_broken_checkpoint_is_left_out_and_named(folder, request_for, store, t
     assert [one["step"] for one in found.provenance["checkpoints"]] == [0, 200]
     for name in ("step-0000000", "step-0000200"):
         shutil.rmtree(copied / name)
-    with pytest.raises(ModelError, match="None of the 1 checkpoints"):
-        compute(request_for(copied), store)
+    with pytest.raises(InputError, match="No checkpoint is in this folder that can be read"):
+        request_for(copied)
 
 
 def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(request_for, store, tmp_path):
