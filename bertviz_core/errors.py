@@ -30,8 +30,8 @@ class BertvizError(Exception):
         self.hint = shorten(hint)
 
     def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        return f"{place}{self.what}{' ' + self.hint if self.hint else ''}"
+        prefix = f"{self.where}: " if self.where else ""
+        return f"{prefix}{self.what}{' ' + self.hint if self.hint else ''}"
 
 
 class InputError(BertvizError):

@@ -89,8 +89,9 @@ alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage c
 page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=frame(result, head))
 
 st.subheader("All heads")
-columns = ["behaviour", "nearest", "x", "y", *QUANTITIES]
-page.table(result, columns, selection, "clustering-table", remembered(Clustering.to_frame, result, base))
+columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
+heads = remembered(Clustering.to_frame, result, base).rename(columns={"behaviour": "behavior"})
+page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
 page.about(
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",

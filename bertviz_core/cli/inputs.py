@@ -40,9 +40,9 @@ def treebank(console: Console) -> None:
 @with_console
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
-    made = segments_of(console)
-    _write_json(console, lambda: ({"tokens": made.tokens.names(e.ids), "where": e.where} for e in made))
-    _say_left_out(console, made.skipped)
+    inputs = segments_of(console)
+    _write_json(console, lambda: ({"tokens": inputs.tokens.names(e.ids), "where": e.where} for e in inputs))
+    _say_left_out(console, inputs.skipped)
 
 
 @inputs_app.command("extract")
@@ -59,15 +59,15 @@ def extract(
     if len(paths) != 1:
         raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
     exports.check_path(paths[0], (".safetensors",))
-    made = segments_of(console)
+    inputs = segments_of(console)
     if word_level:
-        _require_words(made)
+        _require_words(inputs)
     model = load(console.checkpoint(), console.device, console.dtype)
     metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
-    write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
-    exports.write_records(paths[0].with_suffix(".json"), (_describe(made, example) for example in made))
-    _say_left_out(console, made.skipped)
+    write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
+    exports.write_records(paths[0].with_suffix(".json"), (_describe(inputs, example) for example in inputs))
+    _say_left_out(console, inputs.skipped)
 
 
 @inputs_app.command("attention")
@@ -115,11 +115,11 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
 
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)
-    made = segments_of(console)
-    example = pick(made, item)
+    inputs = segments_of(console)
+    example = pick(inputs, item)
     model = load(checkpoint, console.device, console.dtype)
-    one = OneInput(example, layout_of(example, made.tokens))
-    origin = exports.input_origin(checkpoint, made.settings, one.digest())
+    one = OneInput(example, layout_of(example, inputs.tokens))
+    origin = exports.input_origin(checkpoint, inputs.settings, one.digest())
     return look(one.layout, attention(model, example), view), origin
 
 

@@ -117,8 +117,8 @@ def _checked(fields: list[str], width: int, where: str) -> list[str]:
     """A row as wide as the format needs; empty fields that a tab at the end adds are dropped."""
     while len(fields) > width and not fields[-1]:
         fields.pop()
-    least = 11 if width >= 11 else width
-    if len(fields) < least or (width < 11 and len(fields) != width):
+    minimum = 11 if width >= 11 else width
+    if len(fields) < minimum or (width < 11 and len(fields) != width):
         raise InputError(
             f"The row has {len(fields)} columns where the file has {width}.",
             where=where,

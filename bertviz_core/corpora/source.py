@@ -72,15 +72,15 @@ class Source:
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         number, before = 1, 0  # bytes of the line ahead of this piece
         for number, piece in self._pieces():
-            held = len(decoder.getstate()[0])
+            pending = len(decoder.getstate()[0])
             try:
                 text = decoder.decode(piece)
             except UnicodeDecodeError as error:
-                raise self._not_utf8(number, before - held + error.start + 1) from error
+                raise self._not_utf8(number, before - pending + error.start + 1) from error
             yield text
             before = 0 if piece.endswith(b"\n") else before + len(piece)
-        if held := len(decoder.getstate()[0]):
-            raise self._not_utf8(number, before - held + 1)
+        if pending := len(decoder.getstate()[0]):
+            raise self._not_utf8(number, before - pending + 1)
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""

@@ -41,7 +41,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     """
     wanted = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
-    kept: list[np.ndarray] = []
+    selected: list[np.ndarray] = []
     dimension = 0
     for number, line in _unzipped(source).lines():
         fields = line.rstrip().split(" ") if not dimension else line.rstrip().rsplit(" ", dimension)
@@ -56,11 +56,11 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
                 hint=EXPECTED,
             )
         if fields[0] in wanted and fields[0] not in rows:
-            kept.append(_numbers(fields[1:], f"{source.name}, line {number}"))
-            rows[fields[0]] = len(kept)
+            selected.append(_numbers(fields[1:], f"{source.name}, line {number}"))
+            rows[fields[0]] = len(selected)
     if not dimension:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
-    return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *kept]))
+    return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
 
 
 def _numbers(fields: list[str], where: str) -> np.ndarray:

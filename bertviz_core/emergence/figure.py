@@ -104,8 +104,8 @@ def positions(steps: np.ndarray) -> np.ndarray:
 
 def _behaviour_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
     for name in counted(labels):
-        colour, symbol, _, said = BEHAVIOURS[name]
-        line = _line(result, (labels == name).sum((1, 2)), said, colour, symbol)
+        colour, symbol, _, text = BEHAVIOURS[name]
+        line = _line(result, (labels == name).sum((1, 2)), text, colour, symbol)
         if name == "linguistic":  # keeps black in sight on a dark page
             line["line"] = {"color": GREY, "width": 1}
             line["marker"] |= {"size": 9, "line": {"width": 1, "color": "#adb5bd"}}

@@ -84,7 +84,7 @@ class Emergence(Result):
     @property
     def heldout(self) -> np.ndarray:
         """(step, relation) of the best head of each half of the treebank, scored on the other half."""
-        return np.stack([self.dependency(place).heldout for place in range(len(self.steps))])
+        return np.stack([self.dependency(index).heldout for index in range(len(self.steps))])
 
     @property
     def finally_best(self) -> np.ndarray:
@@ -130,9 +130,9 @@ class Emergence(Result):
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
         known = {name: self[name] for name in QUANTITIES if name in self.present}
         labels = behaviours(known, thresholds or Thresholds())
-        for place in range(len(self.steps)):
-            for head in map(Head.parse, self.linguistic(place)):
-                labels[place, head.layer, head.head] = "linguistic"
+        for index in range(len(self.steps)):
+            for head in map(Head.parse, self.linguistic(index)):
+                labels[index, head.layer, head.head] = "linguistic"
         return labels
 
     def telling(self, count: int) -> list[str]:
@@ -169,7 +169,7 @@ class Emergence(Result):
         import pandas as pd
 
         labels = self.behaviours()
-        best, held = self.best_accuracy, self.heldout
+        best, heldout = self.best_accuracy, self.heldout
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
@@ -179,6 +179,6 @@ class Emergence(Result):
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
         for name in [UAS, *self.telling(IN_TABLE)]:
             row = self.relations.index(name)
-            columns[name], columns[f"{name}_heldout"] = best[:, row], held[:, row]
+            columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
             columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])
         return pd.DataFrame(columns)

@@ -71,9 +71,9 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
             f"The folder cannot be read ({error.strerror}).", where=name, hint="Check its permissions."
         ) from error
     if not found:
-        said = [f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()]
+        text = [f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()]
         raise InputError(
-            f"No checkpoint is in this folder{' that can be read (' + '; '.join(said) + ')' if said else ''}.",
+            f"No checkpoint is in this folder{' that can be read (' + '; '.join(text) + ')' if text else ''}.",
             where=str(folder),
             hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
         )
@@ -84,10 +84,10 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
 
 def reason(error: BertvizError, folder: Path) -> str:
     """What is wrong with a checkpoint, without its name and place: so equal mistakes are counted together."""
-    said = error.what
+    text = error.what
     for name in (str(folder), folder.name):
-        said = said.replace(f" {name!r}", "")
-    return said.replace(str(folder), folder.name)
+        text = text.replace(f" {name!r}", "")
+    return text.replace(str(folder), folder.name)
 
 
 def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:

@@ -145,9 +145,9 @@ def _too_large(config: Mapping[str, Any]) -> str:
     if positions is not None and 0 <= positions < MIN_POSITIONS:
         return f"it reads {positions} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
     for name, value in config.items():
-        most = MAX_LABELS if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
-        if type(value) is int and value > most and name not in POSITIONS and "theta" not in name:
-            return f"{name} is above {most:,}"
+        maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
+        if type(value) is int and value > maximum and name not in POSITIONS and "theta" not in name:
+            return f"{name} is above {maximum:,}"
     return ""
 
 

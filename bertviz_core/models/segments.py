@@ -58,10 +58,10 @@ class Segments:
     def __iter__(self) -> Iterator[Encoded]:
         self.skipped, self.documents = Skipped(), 0
         if isinstance(self.corpus, TextCorpus):
-            made = self._from_text(self.corpus.paragraphs())
+            examples = self._from_text(self.corpus.paragraphs())
         else:
-            made = self._from_records(self.corpus.records())
-        return islice(made, self.settings.limit)
+            examples = self._from_records(self.corpus.records())
+        return islice(examples, self.settings.limit)
 
     def counts(self) -> dict[str, int]:
         """What the corpus holds, as far as the last iteration came."""
@@ -118,11 +118,11 @@ class Segments:
         cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
         sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
         frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
-        kept = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
+        selected = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
         for line, ids in chunk:
             if len(ids) > self.settings.max_length - sum(map(len, self.tokens.single)):
                 self.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
-        return self._framed(number, where, kept, frame)
+        return self._framed(number, where, selected, frame)
 
     def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
         first = [*frame[0], *sides[0], *frame[1]]
@@ -147,12 +147,12 @@ class Segments:
     def _from_string(self, record: Record, where: str) -> Encoded:
         ids = self.tokens.encode(record.value)
         _say_unknown(ids, self.tokens, where, self.skipped)
-        most = self.settings.max_length - sum(map(len, self.tokens.single))
-        kept = ids if self.settings.paper else ids[:most]
-        if kept != ids:
+        maximum = self.settings.max_length - sum(map(len, self.tokens.single))
+        selected = ids if self.settings.paper else ids[:maximum]
+        if selected != ids:
             self.skipped.add("a text longer than a segment (its end was cut)", where)
-        frame = self.tokens.single if kept else [[], []]  # no token, nothing to frame: such an example is left out
-        return self._framed(record.number, where, [kept], frame)
+        frame = self.tokens.single if selected else [[], []]  # no token, nothing to frame: such an example is left out
+        return self._framed(record.number, where, [selected], frame)
 
     def _from_words(self, record: Record, where: str) -> Encoded:
         return encode_words(record.value, self.tokens, record.number, where, self.skipped)

@@ -54,12 +54,12 @@ class Sentences:
         return {"format": self.treebank.format, "words": self.words, "split_words": self.split_words}
 
     def _encoded(self) -> Iterator[EncodedSentence]:
-        most = self.settings.max_length
+        maximum = self.settings.max_length
         for sentence in self.treebank.sentences(self.skipped):
             noted = Skipped()
             encoded = encode_words(sentence.words, self.tokens, sentence.number, sentence.where, noted)
-            if len(encoded) > most:
-                self.skipped.add(f"a sentence of more than {most} tokens", sentence.where)
+            if len(encoded) > maximum:
+                self.skipped.add(f"a sentence of more than {maximum} tokens", sentence.where)
                 continue
             for reason, entry in noted.reasons.items():
                 self.skipped.add(reason, sentence.where, entry["count"])

@@ -76,14 +76,14 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
     lengths = [sum(map(len, side)) for side in sides]
-    kept = _fit(lengths, settings.max_length - sum(map(len, frame)))
-    example = _frame(sides, kept, frame, settings)
+    selected = _fit(lengths, settings.max_length - sum(map(len, frame)))
+    example = _frame(sides, selected, frame, settings)
     example = example if given else replace(example, words=None)
-    begin = len(frame[0]) + kept[0] + len(frame[1]) if len(sides) == 2 else len(example)
+    begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
     if given:
         layout = _labelled(layout, example, list(chain(*words)))
-    return OneInput(example, layout, sum(lengths) - sum(kept))
+    return OneInput(example, layout, sum(lengths) - sum(selected))
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
@@ -216,22 +216,22 @@ def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
 
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:
     """How many tokens each side may keep."""
-    kept = list(lengths)
-    while sum(kept) > budget:
-        kept[kept.index(max(kept))] -= 1
-    return kept
+    selected = list(lengths)
+    while sum(selected) > budget:
+        selected[selected.index(max(selected))] -= 1
+    return selected
 
 
 def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
     """Special tokens around the sides; `words` counts their units through both."""
     ids, owners, types = list(frame[0]), [-1] * len(frame[0]), [0] * len(frame[0])
     unit = 0
-    for place, (side, length) in enumerate(zip(sides, kept, strict=True)):
+    for index, (side, length) in enumerate(zip(sides, kept, strict=True)):
         inside = list(chain(*side))[:length]
-        ids += [*inside, *frame[place + 1]]
+        ids += [*inside, *frame[index + 1]]
         owners += [*np.repeat(np.arange(unit, unit + len(side)), [len(u) for u in side])[:length]]
-        owners += [-1] * len(frame[place + 1])
-        types += [0 if settings.paper else place] * (len(inside) + len(frame[place + 1]))
+        owners += [-1] * len(frame[index + 1])
+        types += [0 if settings.paper else index] * (len(inside) + len(frame[index + 1]))
         unit += len(side)
     return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
 

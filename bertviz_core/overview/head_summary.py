@@ -150,12 +150,12 @@ def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, fl
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
     fixed offsetand the most similar heads."""
-    held = columns(results)
-    table = head_frame({column.name: column.values for column in held})
+    known = columns(results)
+    table = head_frame({column.name: column.values for column in known})
     behaviour = behavior_labels(results, thresholds, linguistic(results))
     if behaviour is not None:
         table.insert(3, "behaviour", behaviour.reshape(-1))
-    heads = all_heads(*held[0].values.shape)
+    heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:
         best = [[r.name for r in relations(results, head, 1) if r.accuracy > r.baseline] for head in heads]
         table["best_relation"] = ["".join(names) for names in best]

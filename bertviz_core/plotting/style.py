@@ -87,10 +87,10 @@ def percent_decimals(n: int) -> int:
 
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
-    for place, one in enumerate(series):
+    for index, one in enumerate(series):
         colour, symbol = COLOURS[one.key]
         name = one.name or NAMES[one.key]
-        shift = 0.16 * (place - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
+        shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
         dots = _dots(one.values, shift, name, base)
         figure.add_scatter(
             **dots,

@@ -60,10 +60,10 @@ def _neighbours(results: Results, base: int) -> Findings:
     patterns = results["surface_patterns"]
     previous, following = (present(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
-    theirs = paper.HEADS_OVER_HALF
+    bert = paper.HEADS_OVER_HALF
     return Findings(
         f"Head {head.label(base)}, with {previous[head.layer, head.head]:.2f} on average.",
-        f"BERT-base has {theirs['previous']} heads over 0.5 for the previous token and {theirs['next']} for the next; "
+        f"BERT-base has {bert['previous']} heads over 0.5 for the previous token and {bert['next']} for the next; "
         f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
         head,
     )
@@ -71,15 +71,15 @@ def _neighbours(results: Results, base: int) -> Findings:
 
 def _separators(results: Results, base: int) -> Findings:
     values = present(results["surface_patterns"], "to_sep")
-    means, theirs = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
-    layer, most = int(means.argmax()), float(means.max())
+    means, bert = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
+    layer, maximum = int(means.argmax()), float(means.max())
     kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
     others = "; ".join(_highest_layers(results, base, *kind) for kind in kinds)
     return Findings(
-        f"Layer {layer + base}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
-        f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
+        f"Layer {layer + base}, with {maximum:.2f}: {'half and more' if maximum >= 0.5 else 'it does not reach half'}.",
+        f"BERT-base: {max(bert):.2f} in layer {int(np.argmax(bert)) + 1}; this model: {maximum:.2f} in layer "
         f"{layer + base}."
-        + (" It has not (yet) learned to attend to [SEP]." if most < max(theirs) / 2 else "")
+        + (" It has not (yet) learned to attend to [SEP]." if maximum < max(bert) / 2 else "")
         + f" The rest of Figure 2: {others}.",
         highest(values),
     )
@@ -87,9 +87,9 @@ def _separators(results: Results, base: int) -> Findings:
 
 def _highest_layers(results: Results, base: int, quantity: str, name: str) -> str:
     """The layer whose mean is the highest, in BERT-base and in this model; raises KeyError for what no segment has."""
-    means, theirs = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
+    means, bert = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
     return (
-        f"{name} at most {max(theirs):.2f} there, in layer {int(np.argmax(theirs)) + 1}, and {means.max():.2f} "
+        f"{name} at most {max(bert):.2f} there, in layer {int(np.argmax(bert)) + 1}, and {means.max():.2f} "
         f"here, in layer {int(means.argmax()) + base}"
     )
 
@@ -115,13 +115,13 @@ def _no_op(results: Results, base: int) -> Findings:
 
 def _breadth(results: Results, base: int) -> Findings:
     values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
-    means, theirs = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
+    means, bert = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
     largest = results["entropy"]["max_weight"][head.layer, head.head]
     return Findings(
         f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
-        f"The layer with the lowest mean is layer {int(np.argmin(theirs)) + 1} in BERT-base, with {min(theirs):.1f} "
+        f"The layer with the lowest mean is layer {int(np.argmin(bert)) + 1} in BERT-base, with {min(bert):.1f} "
         f"nats; in this model it is layer {int(means.argmin()) + base}, with {means.min():.1f}.",
         head,
     )

@@ -113,9 +113,9 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
     """(head, 2): the label counted from 1, for clicks, and what hovering says."""
     rows = []
     for head, behaviour in zip(all_heads(*result.shape), result.behaviours.reshape(-1), strict=True):
-        said = _said(result, head, str(behaviour))
+        text = _said(result, head, str(behaviour))
         near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
-        rows.append([head.label(), f"{head.label(base)}: {said}<br>nearest: {near or 'none'}"])
+        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
     return np.array(rows)
 
 

@@ -98,9 +98,9 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
 
 def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
     """Shapes round a head's row and column of the matrix."""
-    place = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
+    index = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
     line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
     return [
-        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": place - 0.5, "y1": place + 0.5},
-        line | {"xref": "x3", "x0": place - 0.5, "x1": place + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
+        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": index - 0.5, "y1": index + 0.5},
+        line | {"xref": "x3", "x0": index - 0.5, "x1": index + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
     ]

@@ -69,10 +69,10 @@ class _Predicted:
         """The gold words, tags and trees with the predicted mentions."""
         document = next((document for document in self.documents if document.number == gold.number), None)
         if document is None or len(document.words) != len(gold.words):
-            said = "ends before it" if document is None else f"has {len(document.words)} words there"
+            text = "ends before it" if document is None else f"has {len(document.words)} words there"
             raise InputError(
                 f"The predictions do not match document {gold.number + 1} ({gold.name}, {len(gold.words)} words): the "
-                f"file {said}.",
+                f"file {text}.",
                 where=self.source.name,
                 hint="Give predictions for the same documents, in the same order and words.",
             )

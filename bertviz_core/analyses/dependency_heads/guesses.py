@@ -189,9 +189,9 @@ class Guesses:
         import torch
 
         mask = gold.words.mask
-        place = torch.arange(mask.shape[1], device=self.device)
+        index = torch.arange(mask.shape[1], device=self.device)
         offsets = torch.from_numpy(OFFSETS).to(self.device)
-        fixed = (place + offsets[:, None]).clamp(min=-1)  # (offset, word), the root being -1 here
+        fixed = (index + offsets[:, None]).clamp(min=-1)  # (offset, word), the root being -1 here
         guess = fixed[None].minimum(gold.last[:, :, None])  # (batch, offset, word)
         for trees in gold.trees:
             self._add(gold, trees, self.offsets, gold.scored(trees, guess))
@@ -220,11 +220,11 @@ class Guesses:
         rows = [row for row, example in enumerate(examples) if example.number < EXAMPLES]
         shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
         kept_guesses = KeptGuesses(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             words = slice(len(examples[row].sentence))
             self.kept[examples[row].number] = (
-                kept_guesses.guess[place, ..., words],
-                kept_guesses.weight[place, ..., words],
+                kept_guesses.guess[index, ..., words],
+                kept_guesses.weight[index, ..., words],
             )
         return kept_guesses
 

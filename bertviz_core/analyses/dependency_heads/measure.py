@@ -35,9 +35,9 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     """The result, with the first sentences and the guesses made in them."""
-    held = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
-    names, rows = _rows_of(list(accumulator.names), held["n"].sum(1))
-    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in held.items()}
+    values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
+    names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
+    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
     sentences = [described(example.sentence) for example in takewhile(lambda e: e.number < EXAMPLES, examples)]
     kept = [accumulator.kept[sentence["number"]] for sentence in sentences]
     longest = max(len(sentence["words"]) for sentence in sentences) if sentences else 0

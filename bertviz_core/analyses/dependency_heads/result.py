@@ -99,12 +99,12 @@ class DependencyHeads(Result):
         shown = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
         viewed = self._rows([row for row, its_view in enumerate(self.views) if its_view == view])
         merged = viewed._merged() if merge_subtypes else viewed
-        kept = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
+        selected = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
         return replace(
-            kept,
+            selected,
             provenance=self.provenance | {"options": self.provenance["options"] | shown},
             offsets=np.array(wanted),
-            offset_correct=kept.offset_correct[np.isin(self.offsets, wanted)],
+            offset_correct=selected.offset_correct[np.isin(self.offsets, wanted)],
             sentences=[_seen(VIEWS[view](sentence_of(s)), merge_subtypes) for s in self.sentences],
         )
 

@@ -26,8 +26,8 @@ def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = type(model.encoder)(model.encoder.config)
-    kept = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
-    encoder.load_state_dict(kept, strict=False)
+    selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
+    encoder.load_state_dict(selected, strict=False)
     encoder = encoder.to(next(model.encoder.parameters()).dtype)
     encoder.set_attn_implementation(register() if model.observable else "eager")
     return prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)

@@ -130,7 +130,7 @@ def _owners(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | 
     """Places of the words, of CLS and of SEP on the axis where special tokens stand as words of their own."""
     owner, words = word_of(example, special=True), np.asarray(example.words)
     cls, sep = (
-        next((int(place) for place in owner[(example.ids == token) & (words < 0)]), None)
+        next((int(index) for index in owner[(example.ids == token) & (words < 0)]), None)
         for token in (model.tokens.cls, model.tokens.sep)
     )
     return np.unique(owner[words >= 0]), cls, sep

@@ -102,13 +102,13 @@ class ProbeRun:
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
         """Every sentence, those of the test file last, numbered anew; and how many that file gave."""
-        held, given = list(examples), []
+        values, given = list(examples), []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
             given = list(other)
             for reason, entry in other.skipped.reasons.items():
                 examples.skipped.reasons[f"in the test file: {reason}"] = entry
-        return [replace(encoded, number=i) for i, encoded in enumerate([*held, *given])], len(given)
+        return [replace(encoded, number=i) for i, encoded in enumerate([*values, *given])], len(given)
 
     def _offsets(self) -> None:
         best = best_offset([self.sentences[i] for i in self.parts.train.tolist()])
@@ -149,10 +149,10 @@ class ProbeRun:
         for seed in range(self.plan.seeds if drawn else 0):
             fresh = redrawn(self.model, self.settings.seed + seed)
             self._fill(features, fresh, f"Computing maps of random layers {seed + 1}")
-            for name, made in drawn.items():
-                made.append(self._fit(features, name))
-        for name, made in drawn.items():
-            self._add(name, made)
+            for name, probes in drawn.items():
+                probes.append(self._fit(features, name))
+        for name, probes in drawn.items():
+            self._add(name, probes)
 
     def _fill(self, features: Features, model: AttentionModel, stage: str) -> None:
         started = time.monotonic()
@@ -166,17 +166,17 @@ class ProbeRun:
             Data(features, part, self.model.device, governors)
             for part in (self.parts.train, self.parts.validation, self.parts.test)
         )
-        said = name if governors is None else "the control task"
+        text = name if governors is None else "the control task"
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             probe = self._probe(kind, name.endswith(AS_RELEASED)).to(self.model.device)
         if kind == "attention-only" and self.plan.optimizer == "lbfgs" and not self.settings.paper:
-            curve = fit_lbfgs(probe, train, validation, self.progress, said)
+            curve = fit_lbfgs(probe, train, validation, self.progress, text)
         else:
-            curve = fit_adam(probe, train, validation, self._schedule(kind), self.progress, said)
+            curve = fit_adam(probe, train, validation, self._schedule(kind), self.progress, text)
         seconds = time.monotonic() - started
-        self.progress.start(f"Scoring {said}")
+        self.progress.start(f"Scoring {text}")
         return Fitted(probe, guesses(probe, test, self.plan.decode, self.progress), curve, seconds)
 
     def _probe(self, kind: str, misaligned: bool = False) -> Probe:
@@ -202,9 +202,9 @@ class ProbeRun:
     def _look_into(self, features: Features, fitted: Fitted) -> None:
         """Weights of every head, and selectivity: the score less that of the same probe on the control task."""
         shape = (-1, self.model.layers, self.model.heads)
-        held = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
-        self.attention = held["weights"].reshape(shape)
-        self.root = held["root"].reshape(shape) if "root" in held else self.root
+        values = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
+        self.attention = values["weights"].reshape(shape)
+        self.root = values["root"].reshape(shape) if "root" in values else self.root
         targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         control = self._fit(features, "attention-only", targets)
         found = [control.guesses[i] == targets[i] for i in self.parts.test.tolist()]
@@ -216,10 +216,10 @@ class ProbeRun:
         counted = Counter(word for sentence in self.sentences for word in sentence.words)
         names = [word for word, _ in counted.most_common(WORDS)]
         row = dict(zip((w for s in self.sentences for w in s.words), np.concatenate(self.rows).tolist(), strict=True))
-        held = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
-        weights = np.stack([held["governor.weight"], held["dependent.weight"]]).astype(np.float16)
+        values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
+        weights = np.stack([values["governor.weight"], values["dependent.weight"]]).astype(np.float16)
         vectors = self.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16)
-        self.pairs = Pairs(names, vectors, weights, held["governor.bias"])
+        self.pairs = Pairs(names, vectors, weights, values["governor.bias"])
 
     def _structural(self) -> None:
         with structural.WordStates(self.model, self.encoded) as words:

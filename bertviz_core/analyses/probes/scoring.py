@@ -36,7 +36,7 @@ class GoldWords:
     def of(cls, sentences: Sequence[Sentence], indices: np.ndarray) -> Self:
         chosen = [sentences[i] for i in indices.tolist()]
         governor = np.concatenate([np.array(sentence.governors) for sentence in chosen])
-        place = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
+        index = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
         marks = [not_punctuation(sentence) for sentence in chosen]
         edge = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
         return cls(
@@ -46,7 +46,7 @@ class GoldWords:
             np.array([name for sentence in chosen for name in sentence.relations]),
             np.concatenate(marks),
             np.concatenate(edge),
-            np.where(governor == 0, 0, (governor - place).clip(-FARTHEST, FARTHEST)),
+            np.where(governor == 0, 0, (governor - index).clip(-FARTHEST, FARTHEST)),
         )
 
     def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:

@@ -45,8 +45,8 @@ def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: 
         )
     cut = 0 if given else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
-    place = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
-    drawn = [place.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
+    split_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
+    drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
     train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
     return Parts(train, validation, test)
 

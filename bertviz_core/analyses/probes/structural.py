@@ -119,8 +119,8 @@ def fit(
     progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
         total = 0.0
-        for place in rng.permutation(len(parts)):
-            chosen = parts[place]
+        for index in rng.permutation(len(parts)):
+            chosen = parts[index]
             optimiser.zero_grad(set_to_none=True)
             loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
             loss.sum().backward()

@@ -82,11 +82,11 @@ class Data:
 
     def batches(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
         """Parts of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
-        made = []
+        built = []
         for group, rows in self.groups:
-            most = words // group.length if words else CHUNK // group.maps[0].size
-            made += [(group, rows[i : i + max(1, most)]) for i in range(0, len(rows), max(1, most))]
-        return made
+            maximum = words // group.length if words else CHUNK // group.maps[0].size
+            built += [(group, rows[i : i + max(1, maximum)]) for i in range(0, len(rows), max(1, maximum))]
+        return built
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
@@ -159,8 +159,8 @@ def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, pr
     for _ in range(schedule.epochs):
         order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
         total = 0.0
-        for place in order:
-            total += _step(probe, optimiser, train.take(parts[place]), schedule.singly)
+        for index in order:
+            total += _step(probe, optimiser, train.take(parts[index]), schedule.singly)
             falling.step()
             progress.advance(1)
         curve.add(total / train.words, mean_loss(probe, validation))

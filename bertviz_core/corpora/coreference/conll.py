@@ -56,8 +56,8 @@ def swapped(block: list[Line]) -> str:
 
 
 def _share(cells: Iterable[str], known: frozenset[str]) -> float:
-    held = [cell in known for cell in cells]
-    return sum(held) / len(held)
+    hits = [cell in known for cell in cells]
+    return sum(hits) / len(hits)
 
 
 def read_universal(number: int, block: list[Line]) -> Sentence | None:
@@ -78,8 +78,8 @@ def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
     words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
         return None
-    for place, (line, row) in enumerate(words, start=1):
-        _check_row(line, row, place, universal)
+    for index, (line, row) in enumerate(words, start=1):
+        _check_row(line, row, index, universal)
     lines = [line for line, _ in words]
     sentence = Sentence(
         number,

@@ -47,7 +47,7 @@ class Draft:
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    number, place = 0, _label_place(DEFAULT_ORDER)
+    number, index = 0, _label_place(DEFAULT_ORDER)
     draft = _draft("", 1, source, skipped)
     sentence_over = True
     for line, text in source.lines():
@@ -59,14 +59,14 @@ def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]
                     number += 1
                 draft, sentence_over = _draft(value, line, source, skipped), True
             elif name == "global.Entity":
-                place = _label_place(value)
+                index = _label_place(value)
         elif not text.strip():
             sentence_over = True
         else:
             if sentence_over:
                 draft.sentences.append(len(draft.words))
                 sentence_over = False
-            _read_row(draft, text.split("\t"), place, line)
+            _read_row(draft, text.split("\t"), index, line)
     if draft.words:
         yield draft.finished(number)
 

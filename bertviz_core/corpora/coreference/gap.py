@@ -45,14 +45,14 @@ def _row(names: list[str], text: str, where: str) -> dict[str, str]:
 def _document(number: int, line: int, row: dict[str, str], where: str) -> CoreferenceDocument:
     text = row["Text"]
     spans = [_span(row, name, where) for name in NAMES]
-    places = _words(text, {place for span in spans for place in span})
+    places = _words(text, {index for span in spans for index in span})
     clusters = {"Pronoun": 0, "A": 1, "B": 2}
     for name in ("A", "B"):
         if row[f"{name}-coref"].upper() == "TRUE":
             clusters[name] = clusters["Pronoun"]
     mentions = []
     for name, (start, end) in zip(NAMES, spans, strict=True):
-        inside = [i for i, place in enumerate(places) if start <= place[0] < end]
+        inside = [i for i, index in enumerate(places) if start <= index[0] < end]
         mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
     words = tuple(text[start:end] for start, end in places)
     return CoreferenceDocument(number, row["ID"], f"line {line}", words, sentence_starts(words), ordered(mentions))

@@ -47,11 +47,11 @@ def items_of(
             continue
         earlier = chains.setdefault(mention.cluster, set())
         if earlier - {head}:
-            place = bisect_left(ends, head + 1)
-            candidates = _candidates(before, head, windows[place])
+            position = bisect_left(ends, head + 1)
+            candidates = _candidates(before, head, windows[position])
             antecedents = tuple(c for c in candidates if document.mentions[c].cluster == mention.cluster)
             if antecedents:
-                items[place].append(Item(index, candidates, antecedents))
+                items[position].append(Item(index, candidates, antecedents))
             else:
                 skipped.add(OUT_OF_REACH, f"{document.name}, word {mention.start + 1}")
         elif earlier:

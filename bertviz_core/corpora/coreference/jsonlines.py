@@ -75,7 +75,7 @@ def _name(key: Any) -> str:
 
 
 def _span(span: Any, words: int, where: str) -> tuple[int, int]:
-    if isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span):
+    if isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span):
         start, end = span
         if 0 <= start <= end < words:
             return start, end

@@ -42,8 +42,8 @@ def _carried(sentence: Sentence) -> dict[int, int]:
     """nominal -> the adposition that will carry it, both counted from 1."""
     carried: dict[int, int] = {}
     words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
-    for place, (word, governor, relation) in enumerate(words, start=1):
+    for index, (word, governor, relation) in enumerate(words, start=1):
         adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
-        if adposition and place < governor and sentence.governors[governor - 1]:
-            carried.setdefault(governor, place)
+        if adposition and index < governor and sentence.governors[governor - 1]:
+            carried.setdefault(governor, index)
     return carried

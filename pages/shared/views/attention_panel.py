@@ -81,10 +81,10 @@ def table(seen: InputAttention, selection: Selection) -> None:
 def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
     """How far attention moved, and what the model would write instead, the token that stood there in bold."""
     head = selection.head
-    most = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
+    top = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
     st.markdown(
         f"**Masking** shifted {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
-        f"{difference[most.layer, most.head]:.0%} of head {most.label(selection.base)}'s, the largest shift of any "
+        f"{difference[top.layer, top.head]:.0%} of head {top.label(selection.base)}'s, the largest shift of any "
         "head."
     )
     lines = []

@@ -27,24 +27,24 @@ INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colors: an ima
 def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
     """Documents with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.subheader(f"Guesses of head {selection.label}")
-    names = [f"{place}. {document['name']}" for place, document in enumerate(result.documents, start=1)]
+    names = [f"{index}. {document['name']}" for index, document in enumerate(result.documents, start=1)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Document", names, key="named", width=320, index=_linked(len(names)))
         wanted = st.segmented_control("Guesses", FILTERS, default="all", required=True, key="guesses")
-        least = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
-    place = names.index(name)
-    st.query_params["document"] = str(place + 1)
-    document = result.documents[place]
-    guesses = result.guesses(place, choice)
+        minimum = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
+    index = names.index(name)
+    st.query_params["document"] = str(index + 1)
+    document = result.documents[index]
+    guesses = result.guesses(index, choice)
     right = sum(guess.right for guess in guesses)
     st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
     for passage in _passages(document):
-        kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
-        part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
+        selected = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
+        part, shown = cut(document, [g for g in selected if g.weight >= minimum], passage)
         st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch")
         _list(part, shown)
         if shown:
-            _look_closer(part, shown, passage[0], place, (result, choice, selection))
+            _look_closer(part, shown, passage[0], index, (result, choice, selection))
 
 
 def _linked(count: int) -> int:

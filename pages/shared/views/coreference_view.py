@@ -74,8 +74,8 @@ def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) 
 
 def _checked(row: dict[str, Any], n: int) -> str:
     """The interval, and the held-out accuracy where there is one."""
-    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
-    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{held}"
+    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
+    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{heldout}"
 
 
 def _offer(choice: Choice, selection: Selection) -> None:
@@ -111,9 +111,9 @@ def table_2(result: CoreferenceHeads, base: int) -> None:
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
     each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
     rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
-    for place in range(1, len(result.directions)):
-        other = result.best(direction=place)
-        label = f"{arrow(DIRECTIONS[place])}: best head, {other.head.label(base)}"
+    for index in range(1, len(result.directions)):
+        other = result.best(direction=index)
+        label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
         rows.append(_table_row(label, _of(accuracy, other), result.n(), ""))
     st.markdown("**Table 2**: accuracy (%), mention → antecedent; in parentheses: the paper's, on CoNLL-2012")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
@@ -137,8 +137,8 @@ def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
 def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
     """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
     rows = []
-    for place, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
-        values = result.accuracy()[choice.direction, place]
+    for index, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
+        values = result.accuracy()[choice.direction, index]
         share = values[choice.head.layer, choice.head.head]
         if not np.isnan(share):
             low, high = wilson(share * n, n)
@@ -157,12 +157,12 @@ def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> N
 def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> CoreferenceHeads:
     """The result with another system's chains scored beside it, where the reader has given some."""
     with st.popover("Compare another system", icon=":material/compare_arrows:"):
-        held = st.file_uploader("Its chains for the same documents, in any supported format", key="predictions")
-    if held is None:
+        values = st.file_uploader("Its chains for the same documents, in any supported format", key="predictions")
+    if values is None:
         return result
-    theirs = services.bounded(from_bytes(held.getvalue(), held.name))
+    paper_values = services.bounded(from_bytes(values.getvalue(), values.name))
     try:
-        return result.with_predictions(theirs, _score(request.key(), theirs.digest, request, theirs))
+        return result.with_predictions(paper_values, _score(request.key(), paper_values.digest, request, paper_values))
     except BertvizError as problem:
         boxes.error(problem)
         return result

@@ -30,14 +30,14 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
 
     Raises BertvizError for a folder that holds no training.
     """
-    kept = {
+    selected = {
         f"{provenance['model']['name']} ({key[:8]})": key
         for key, provenance in services.emergences()
         if _mine(provenance)
     }
-    chosen = _choose(kept)
-    if chosen == SHIPPED or chosen in kept:
-        return _kept(kept.get(chosen, SHIPPED))
+    chosen = _choose(selected)
+    if chosen == SHIPPED or chosen in selected:
+        return _kept(selected.get(chosen, SHIPPED))
     training = find_training(chosen, services.access())
     request = EmergenceRequest(
         training, selection.source, stored.sources("treebank", "emergence", selection)[0], selection.settings

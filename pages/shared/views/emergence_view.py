@@ -46,10 +46,10 @@ def made_of(result: Emergence) -> None:
     settings, treebank = origin["settings"], origin["others"]["treebank"]
     mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
     model, text = origin["model"], origin["corpus"]
-    made = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
+    built = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
     st.caption(
         boxes.plain(
-            f"{made}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
+            f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
             f"{origin['segments']:,} segments, {origin['sentences']:,} sentences"
         )
     )
@@ -84,7 +84,7 @@ def _first_seen(result: Emergence, course: BehaviorCourse) -> str:
     for name in counted(course.labels):
         if name not in UNTAUGHT:
             came.setdefault(int((course.labels == name).any((1, 2)).argmax()), []).append(BEHAVIOURS[name][-1])
-    return "; ".join(f"step {result.steps[place]:,}: {', '.join(came[place])}" for place in sorted(came)) or "none yet"
+    return "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came)) or "none yet"
 
 
 def linear() -> bool:
@@ -98,16 +98,16 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
     numbers = st.container()
-    place = _place(result)  # under the numbers, so that slider and map are on one screen
+    index = _place(result)  # under the numbers, so that slider and map are on one screen
     with numbers:
-        page.metrics(_numbers(result, course, place))
+        page.metrics(_numbers(result, course, index))
     head = selection.head if has(result, selection.head) else None
     left, right = st.columns(2, gap="medium")
     with left:
-        _map(result, course, place, head, selection)
+        _map(result, course, index, head, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
-        figure = page.drawn(course_figure, result, course.labels, place, linear=linear())
+        figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
 
 

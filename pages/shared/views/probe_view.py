@@ -43,17 +43,17 @@ def choose(selection: Selection) -> Request:
 
 def headline(result: Probes) -> None:
     """What this run shows, in one or two sentences."""
-    said = []
+    text = []
     if not np.isnan(result.of("attention-only")):
-        said.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
+        text.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
         if not np.isnan(result.of("random-attention-only")):
-            said[-1] += f", with random layers {result.of('random-attention-only'):.1%}"
+            text[-1] += f", with random layers {result.of('random-attention-only'):.1%}"
     if not np.isnan(result.of("attention-and-words")) and not np.isnan(result.of("distances-and-words")):
         gain = 100 * (result.of("attention-and-words") - result.of("distances-and-words"))
-        said.append(f"With word vectors, attention is worth {gain:+.1f} points over distances")
+        text.append(f"With word vectors, attention is worth {gain:+.1f} points over distances")
     parts = result.about["sentences"]
-    said.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
-    st.markdown(". ".join(said) + ".")
+    text.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
+    st.markdown(". ".join(text) + ".")
     if parts["train"] < 1000:
         st.caption(
             "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
@@ -63,10 +63,10 @@ def headline(result: Probes) -> None:
 def numbers(result: Probes) -> list[tuple[str, str, str]]:
     """Metrics with the paper's numbers, and what says how far to trust them."""
     entries = [
-        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{said}paper: {score}%")
+        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{text}paper: {score}%")
         for probe, score in zip(result.probes, papers_scores(result)[0], strict=True)
         if score and probe.startswith("attention")
-        for said in ["as released; " if probe.endswith(AS_RELEASED) else ""]
+        for text in ["as released; " if probe.endswith(AS_RELEASED) else ""]
     ]
     if control := result.about.get("control"):
         entries.append(
@@ -102,12 +102,12 @@ def table(result: Probes) -> None:
     st.dataframe(
         shown, hide_index=True, column_config=formats, placeholder="", height="content", alt="A row for each probe"
     )
-    said = "UAS excludes punctuation, as in the paper except for its right-branching 26, which is over all words "
-    said += "(26.3 in Table 1, offset +1)."
+    text = "UAS excludes punctuation, as in the paper except for its right-branching 26, which is over all words "
+    text += "(26.3 in Table 1, offset +1)."
     if any(probe.endswith(AS_RELEASED) for probe in result.probes):
-        said += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
-        said += "aligned: with its own vector."
-    st.caption(said)
+        text += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
+        text += "aligned: with its own vector."
+    st.caption(text)
     layer = result.about.get("structural")
     if layer:
         where = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
@@ -156,7 +156,7 @@ def relations(result: Probes) -> None:
     n = result.relation_n[:, shown]
     found = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
     columns = {"relation": [result.relations[row] for row in shown], "words": n.max(0)}
-    columns |= {name: found[place] for place, name in enumerate(titles(result))}
+    columns |= {name: found[index] for index, name in enumerate(titles(result))}
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
     st.dataframe(
         columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
@@ -179,4 +179,4 @@ def sentences(result: Probes) -> None:
     )
     chosen = result.sentences[SHOWN * (number - 1) : SHOWN * number]
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
-    drawings([(f"{where}: {said}", svg) for where, said, svg in drawn], "probe-sentences")
+    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences")

@@ -31,9 +31,9 @@ def say_view(result: DependencyHeads, view: str) -> None:
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
     function_heads = "read with function words as governors and the paper's labels"
-    said = function_heads if view == "function-heads" else "as in the file"
+    text = function_heads if view == "function-heads" else "as in the file"
     st.caption(
-        f"Read as {plain(origin['format'])}; trees {said}; {share:.1%} of the words are split into pieces (paper: "
+        f"Read as {plain(origin['format'])}; trees {text}; {share:.1%} of the words are split into pieces (paper: "
         "about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers are shown for labels of the same "
         "name."
     )
@@ -60,34 +60,34 @@ def headline(result: DependencyHeads, relation: str, selection: Selection) -> No
     n = int(row["n"])
     above = "clearly above" if row["low"] > row["baseline_accuracy"] else "not clearly above"
     between = f"{percent(row['low'], n)} to {percent(row['high'], n)}"
-    said, button = st.columns([5, 1], vertical_alignment="center")
-    said.markdown(
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    text.markdown(
         f"**Head {head}, {row['direction'].replace('->', ' → ')}, finds {percent(row['accuracy'], n)} of {n:,} "
         f"{plain(relation)}** ({between}), {above} the best fixed offset: "
         f"{offset_name(row['baseline_offset'])} is right for {percent(row['baseline_accuracy'], n)}."
     )
-    place = result.relations.index(relation)
-    button.button(f"Choose {head}", on_click=_take, args=(result, place), icon=":material/my_location:")
+    index = result.relations.index(relation)
+    button.button(f"Choose {head}", on_click=_take, args=(result, index), icon=":material/my_location:")
 
 
 def numbers(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
     """Metrics: the chosen head, the best one, its held-out check, the baseline; with the paper's numbers."""
-    place = result.relations.index(relation)
-    row = result.to_frame().iloc[place]
-    theirs = paper.TABLE_1.get(relation)
-    at = (direction, place, selection.head.layer, selection.head.head)
-    right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[place])
+    index = result.relations.index(relation)
+    row = result.to_frame().iloc[index]
+    paper_values = paper.TABLE_1.get(relation)
+    at = (direction, index, selection.head.layer, selection.head.head)
+    right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[index])
     low, high = wilson(np.array(right), np.array(n))
     entries = [
         (
             "Best head",
             percent(row["accuracy"], n),
-            f"paper: {theirs[1]} ({theirs[0]})" if theirs else "not in the paper",
+            f"paper: {paper_values[1]} ({paper_values[0]})" if paper_values else "not in the paper",
         ),
         (
             "Best fixed offset",
             percent(row["baseline_accuracy"], n),
-            f"paper: {theirs[2]} ({theirs[3]:+d})" if theirs else "not in the paper",
+            f"paper: {paper_values[2]} ({paper_values[3]:+d})" if paper_values else "not in the paper",
         ),
         (
             f"Chosen head {selection.label}",
@@ -143,8 +143,8 @@ def sentences(result: DependencyHeads, selection: Selection, relation: str, dire
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = st.segmented_control("Guesses", ("all", "right", "wrong"), default="all", required=True, key="which")
         order = st.selectbox("Order", [*ORDERS], key="order", width=200)
-        least = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
-    found = [example for example in examples(result, selection.head, direction, relation) if example.weight > least]
+        minimum = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
+    found = [example for example in examples(result, selection.head, direction, relation) if example.weight > minimum]
     found = sorted((example for example in found if _wanted(example, which)), key=ORDERS[order])
     pages = max(1, -(-len(found) // SHOWN))
     number = st.number_input(f"Page of {pages:,}", 1, pages, key="sentence_page", width=140) if pages > 1 else 1
