@@ -82,7 +82,7 @@ def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> No
     until(lambda: gate.tasks)
     assert any("Running the model: 0 of 10" in text for text in progress(first.run()))
     click(second, "Analyze")
-    assert "In the queue, 1 job ahead" in progress(second.run())
+    assert "Queued, 1 job ahead" in progress(second.run())
     assert progress(other.run()) == []  # the same page and settings, but nothing was asked for here
     click(other, "Analyze")
     until(lambda: any("Running the model" in text for text in progress(other.run())))
