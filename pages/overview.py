@@ -9,7 +9,7 @@ from pages.shared.boxes import plain
 from pages.shared.components.marker_map import marker_map
 from pages.shared.frame import links, sidebar
 from pages.shared.remembered import remembered
-from pages.shared.views import gallery, head_panel, holdings
+from pages.shared.views import gallery, holdings
 
 selection = sidebar.current()
 page.header("overview", selection)

@@ -22,7 +22,7 @@ from bertviz_core.models.masked_head import check_masked_head
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
     Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
@@ -156,7 +156,7 @@ def _compute_pass(
 ) -> list[Result]:
     """The results of requests that share one pass, all stored when all are done."""
     first = together[0]
-    first.settings.check(first.checkpoint)
+    first.settings.check(first.checkpoint.max_length)
     for request in together:
         request.check_model()
     progress.start("Loading the model")

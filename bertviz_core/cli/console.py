@@ -92,7 +92,7 @@ class Console:
 
     def computed(self, request: requests.Request) -> Any:
         """The stored result, or a new one."""
-        request.settings.check(request.checkpoint)
+        request.settings.check(request.checkpoint.max_length)
         request.check_model()
         store = self.opened_store()
         result = requests.find(store, request)

@@ -100,7 +100,7 @@ def segments_of(console: Console) -> Any:
     from bertviz_core.models.segments import Segments
 
     checkpoint = console.checkpoint()
-    console.settings().check(checkpoint)
+    console.settings().check(checkpoint.max_length)
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
 
 

@@ -104,7 +104,7 @@ def compute(
     settings, and where no checkpoint is left; Cancelled when progress says so.
     """
     progress, left_out = progress or Progress(), deepcopy(request.training.left_out)
-    request.settings.check(request.training.first)
+    request.settings.check(request.training.first.max_length)
     with store.pinned([request.key(), *request.parts()]):
         return _compute_all(request, store, execution, progress, left_out, load)
 

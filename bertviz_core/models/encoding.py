@@ -15,7 +15,7 @@ from bertviz_core.models.tokens import Tokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
 

@@ -25,7 +25,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.requests import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A

@@ -14,7 +14,7 @@ from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.requests import Request
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
 RELEASE_POSSESSIVES = ("'s", "s'")

@@ -29,7 +29,7 @@ from bertviz_core.models.sentences import EncodedSentence, Sentences
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.options import ProbeOptions
     from bertviz_core.corpora.source import Source
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.settings import Settings
 
 SCHEDULES = {

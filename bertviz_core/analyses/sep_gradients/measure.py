@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.requests import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.masked_lm import LayerGradient
     from bertviz_core.models.masking import Masking
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
