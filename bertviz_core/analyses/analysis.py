@@ -42,13 +42,13 @@ class View:
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
         """The result as it is printed and written.
 
         Args:
             result: What the analysis computed.
             request: The Request that it answers.
-            store: The Store, or None.
+            find: Reads the stored result of another request, or gives None.
         """
         return result
 

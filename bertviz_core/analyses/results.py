@@ -116,3 +116,22 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(
         {"label": labels, "layer": layer + 1, "head": head + 1} | {n: a.reshape(-1) for n, a in columns.items()}
     )
+
+
+def origin(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Provenance in a few flat fields, for tables and captions."""
+    settings = provenance["settings"]
+    return {
+        "model": provenance["model"]["name"],
+        "model_fingerprint": provenance["model"]["fingerprint"][:16],
+        "corpus": provenance["corpus"]["name"],
+        "corpus_digest": provenance["corpus"]["digest"][:16],
+        "mode": settings["mode"],
+        "max_length": settings["max_length"],
+        "limit": settings["limit"],
+        "seed": settings["seed"],
+        "dtype": settings["dtype"],
+        **provenance["options"],
+        "bertviz_core": provenance["versions"]["bertviz_core"],
+        "citation": provenance["citation"],
+    }

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -86,7 +87,7 @@ class Console:
         extra = view.extra_files(request)
         for path in extra:
             exports.check_path(path, (".json",))
-        self.write(view.show(self.computed(request), request, self.opened_store()))
+        self.write(view.show(self.computed(request), request, partial(requests.find, self.opened_store())))
         for path, records in extra.items():
             exports.write_records(path, records())
 

@@ -9,6 +9,7 @@ import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import Request, find
 from bertviz_core.corpora.samples import SAMPLES, sample
@@ -16,7 +17,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.clearest import SHOWN, clearest, finders
-from bertviz_core.overview.head_summary import columns, counted, frame, linguistic, nearest, ranks, relations, told
+from bertviz_core.overview.head_summary import columns, counted, frame, nearest, ranks, relations, told
 
 
 @pytest.fixture(scope="module")

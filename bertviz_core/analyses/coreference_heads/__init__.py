@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,7 +30,7 @@ class CoreferenceView(View):
         if self.predictions:
             from_path(self.predictions)
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
         from bertviz_core.analyses.coreference_heads.predictions import score
         from bertviz_core.corpora.source import from_path
 

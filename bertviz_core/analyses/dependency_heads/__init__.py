@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +35,7 @@ class DependencyView(View):
 
         check_choice(self.view, self.offsets)
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
         from bertviz_core.analyses.dependency_heads.result import fewest
 
         min_count = fewest(request.source) if self.min_count is None else self.min_count

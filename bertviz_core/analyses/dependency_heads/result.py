@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     import pandas as pd
 
 ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
