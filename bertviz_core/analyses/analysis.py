@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import plotly.graph_objects as go
 
+    from bertviz_core.analyses.request import Request
+
 Kind = Literal["text", "treebank", "coreference"]
 
 
@@ -42,7 +44,7 @@ class View:
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
-    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         """The result as it is printed and written.
 
         Args:
@@ -52,7 +54,7 @@ class View:
         """
         return result
 
-    def extra_files(self, request: Any) -> dict[Path, Callable[[], Iterable[Any]]]:
+    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
         """Further JSON lists that the command writes: path -> records."""
         return {}
 

@@ -15,7 +15,7 @@ from bertviz_core.corpora.source import Source
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
 
 
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus

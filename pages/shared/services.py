@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import requests as training_emergence

@@ -7,7 +7,8 @@ import pytest
 
 from bertviz_core.analyses.entropy import figure as entropy
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora.samples import sample

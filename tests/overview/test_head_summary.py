@@ -11,7 +11,8 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.uploads import Uploads

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class ClusteringView(View):
 
         Thresholds.read(self.threshold or [])
 
-    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.behaviors import Thresholds
         from bertviz_core.analyses.linguistic import linguistic_heads
 

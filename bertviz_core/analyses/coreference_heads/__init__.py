@@ -14,6 +14,8 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn, View
 if TYPE_CHECKING:
     import numpy as np
 
+    from bertviz_core.analyses.request import Request
+
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceView(View):
@@ -30,7 +32,7 @@ class CoreferenceView(View):
         if self.predictions:
             from_path(self.predictions)
 
-    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.coreference_heads.predictions import score
         from bertviz_core.corpora.source import from_path
 

@@ -19,7 +19,7 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.models.windows import Window, Windows
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel

@@ -13,6 +13,8 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn, Options, View
 if TYPE_CHECKING:
     import numpy as np
 
+    from bertviz_core.analyses.request import Request
+
 
 @dataclass(frozen=True, slots=True)
 class DependencyOptions(Options):
@@ -35,7 +37,7 @@ class DependencyView(View):
 
         check_choice(self.view, self.offsets)
 
-    def show(self, result: Any, request: Any, find: Callable[[Any], Any | None]) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.dependency_heads.result import fewest
 
         min_count = fewest(request.source) if self.min_count is None else self.min_count

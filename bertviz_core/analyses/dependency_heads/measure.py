@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.result import ALL, UAS, VIEWS, Depen
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 

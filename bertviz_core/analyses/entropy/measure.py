@@ -11,7 +11,7 @@ from bertviz_core.analyses.entropy.result import QUANTITIES, Entropy
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel

@@ -12,7 +12,7 @@ from bertviz_core.analyses.probes.result import EXAMPLES, Probes
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.probe_run import Study
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences

@@ -13,7 +13,7 @@ from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Batch, Encoded
     from bertviz_core.models.masked_lm import LayerGradient

@@ -10,7 +10,7 @@ from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePat
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel

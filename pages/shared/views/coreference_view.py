@@ -14,7 +14,7 @@ from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.predictions import score
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.style import percent

@@ -14,7 +14,8 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses, 
 from bertviz_core.analyses.dependency_heads.measure import accumulator, finish
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 from bertviz_core.errors import SettingsError
