@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -26,7 +28,9 @@ ROWS = [  # relation, head, low, accuracy, baseline
 ]
 
 
+@dataclass
 class Dependency:
+    sentences: Sequence[Any] = ()
     provenance: ClassVar = {"format": "CoNLL-U", "corpus": {"name": "mine.conllu"}}
 
     def chosen(self, view: str, min_count: int) -> Dependency:
