@@ -16,7 +16,7 @@ from bertviz_core.analyses.behaviors import BEHAVIOURS, LINGUISTIC, OTHER, QUANT
 from bertviz_core.analyses.linguistic import NO_RELATION, linguistic, shown_counts
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, ranks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,14 +79,6 @@ def columns(results: Results) -> list[Column]:
         for column in analysis.columns
         if (values := column.read(results[name])) is not None
     ]
-
-
-def ranks(values: np.ndarray) -> np.ndarray:
-    """(layer, head) rank from 1, the highest value first, the first of equals first, what is absent last."""
-    order = np.argsort(-values, axis=None, kind="stable")
-    found = np.empty(values.size, dtype=int)
-    found[order] = np.arange(1, values.size + 1)
-    return found.reshape(values.shape)
 
 
 def told(results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None) -> np.ndarray | None:
