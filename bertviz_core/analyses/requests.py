@@ -14,12 +14,13 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError, Cancelled, InputError, ModelError, StoreError
+from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.masked_head import check_masked_head
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
+    from bertviz_core.models.reading import Reading
 
     Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
@@ -151,34 +152,19 @@ def _pass(together: Sequence[Request], model: AttentionModel, execution: Executi
     modules = [ANALYSES[request.analysis].measure for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
-    counts = _count(examples, progress)
+    reading = examples.count(progress.advance)  # ahead of the pass: progress has an end, a bad last line is known early
     accumulators = [module.accumulator(model, request) for module, request in zip(modules, together, strict=True)]
-    progress.start("Running the model", counts[examples.unit], examples.unit)
+    progress.start("Running the model", reading.counts[examples.unit], examples.unit)
     run = getattr(asked.measure, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
     progress.start("Writing the results")
     return [
-        module.finish(accumulator, examples, _provenance(request, model, examples, counts))
+        module.finish(accumulator, examples, _provenance(request, model, reading))
         for module, accumulator, request in zip(modules, accumulators, together, strict=True)
     ]
 
 
-def _count(examples: Any, progress: Progress) -> dict[str, int]:
-    """Read the corpus once ahead of the pass: so progress has an end, and a bad last line is known early."""
-    total, tokens = 0, 0
-    for example in examples:
-        progress.advance(1)
-        total, tokens = total + 1, tokens + len(example)
-    if not total:
-        raise InputError(
-            f"Nothing is left to analyse: all {examples.unit} were left out.",
-            where=examples.source.name,
-            hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in examples.left_out.reasons.items()),
-        )
-    return {examples.unit: total, "tokens": tokens}
-
-
-def _provenance(request: Request, model: AttentionModel, examples: Any, counts: dict[str, int]) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
     import numpy
     import torch
     import transformers
@@ -201,9 +187,8 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
             "digest": request.source.digest,
             "bytes": request.source.size,
         },
-        **examples.counts(),
-        **counts,
-        "left_out": examples.left_out.to_json(),
+        **reading.counts,
+        "left_out": reading.left_out.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

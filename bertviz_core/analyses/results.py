@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import safetensors.numpy
 
+from bertviz_core.corpora.skipped import LeftOut
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -84,6 +86,12 @@ def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | N
         if isinstance(value, dict) and value.get("name") in old:
             about[key] = value | {"name": old[value["name"]]}
     return replace(result, provenance=changed, about=about)
+
+
+def with_left_out(provenance: dict[str, Any], left_out: LeftOut) -> dict[str, Any]:
+    """Provenance in which what an analysis itself skipped follows what the reading skipped."""
+    own = left_out.to_json()
+    return provenance | {"left_out": [*provenance.get("left_out", []), *own]} if own else provenance
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

@@ -41,7 +41,7 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
 
 def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> Entropy:
     """The result, with the texts of the segments that stand out."""
-    return Entropy(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
+    return Entropy(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments.tokens))
 
 
 def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:

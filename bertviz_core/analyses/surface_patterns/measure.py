@@ -50,7 +50,7 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
 
 def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> SurfacePatterns:
     """The result, with the texts of the segments that stand out."""
-    return SurfacePatterns(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
+    return SurfacePatterns(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments.tokens))
 
 
 def _present(mask: Tensor) -> Tensor:

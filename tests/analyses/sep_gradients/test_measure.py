@@ -79,7 +79,7 @@ class Shuffled:
     """The same segments in another order."""
 
     def __init__(self, made: Segments) -> None:
-        self.source, self.tokens, self.settings, self.left_out = made.source, made.tokens, made.settings, made.left_out
+        self.source, self.tokens, self.settings = made.source, made.tokens, made.settings
         self.examples = list(made)[::-1]
 
     def __iter__(self) -> Any:
