@@ -25,7 +25,7 @@ from bertviz_core.tasks import tasks, workers
 from bertviz_core.tasks.workers import Worker
 
 ROOT = Path(__file__).parents[2]
-LONG = "the cat sat on the mat and the dog slept near the mill .\n" * 3_000
+LONG = "the cat sat on the mat and the dog slept near the mill .\n" * 6_000
 SOON = 4.0  # seconds; the promise is one, on a machine that does nothing else
 
 
