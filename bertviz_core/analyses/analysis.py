@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import plotly.graph_objects as go
 
+    from bertviz_core.analyses.request import Request
+
 Kind = Literal["text", "treebank", "coreference"]
 
 
@@ -42,17 +44,17 @@ class View:
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         """The result as it is printed and written.
 
         Args:
             result: What the analysis computed.
             request: The Request that it answers.
-            store: The Store, or None.
+            find: Reads the stored result of another request, or gives None.
         """
         return result
 
-    def extra_files(self, request: Any) -> dict[Path, Callable[[], Iterable[Any]]]:
+    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
         """Further JSON lists that the command writes: path -> records."""
         return {}
 

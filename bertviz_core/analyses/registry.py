@@ -6,9 +6,13 @@ import logging
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.analysis import Analysis, Kind
+
+if TYPE_CHECKING:
+    from bertviz_core.models.encoding import Encoded
+    from bertviz_core.models.reading import Examples
 
 BUILT_IN = (
     "surface_patterns",
@@ -47,10 +51,11 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
     return others if analysis.shared else [analysis]
 
 
-def examples_class(kind: Kind) -> Any:
-    """(source, tokens, settings) -> iterable of encoded examples with `left_out` and `counts()`."""
+def examples_class(kind: Kind) -> type[Examples[Encoded]]:
+    """What reads corpora of one kind."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
     from bertviz_core.models.windows import Windows
 
-    return {"text": Segments, "treebank": Sentences, "coreference": Windows}[kind]
+    classes: dict[Kind, type[Examples[Encoded]]] = {"text": Segments, "treebank": Sentences, "coreference": Windows}
+    return classes[kind]

@@ -15,7 +15,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine.store import SHIPPED
 from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.settings import MODES, Settings

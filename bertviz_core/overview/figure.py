@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Column, Relation, counted, ranks
+from bertviz_core.heads import Head, ranks
+from bertviz_core.overview.head_summary import Column, Relation, counted
 from bertviz_core.plotting.style import BEHAVIOURS, map_axes, number
 
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps a black marker in sight on a dark page

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, ranks
 
 # A behaviour's colour and marker: the marker tells it without the colour.
 COLOURS = {
@@ -119,13 +119,12 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
     """x, y and hover of a dot for each head."""
     layer, head = np.divmod(np.arange(values.size), values.shape[1])
-    ranks = values.size - np.argsort(np.argsort(values, axis=None))
     labels = [label(i, j, base) for i, j in zip(layer, head, strict=True)]
     keys = [label(i, j) for i, j in zip(layer, head, strict=True)]
     return {
         "x": layer + 1 + shift,
         "y": values.reshape(-1),
-        "customdata": np.stack([keys, labels, ranks.astype(str)], axis=1),
+        "customdata": np.stack([keys, labels, ranks(values).reshape(-1).astype(str)], axis=1),
         "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }

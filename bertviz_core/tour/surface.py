@@ -6,8 +6,9 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Results, counted, linguistic, told
+from bertviz_core.overview.head_summary import Results, counted, told
 from bertviz_core.plotting.style import BEHAVIOURS, NAMES
 from bertviz_core.tour.found import Found
 from bertviz_core.tour.step import Step

@@ -13,17 +13,17 @@ from plotly.basedatatypes import BaseFigure
 
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import boxes, services
+from pages.shared import boxes, head_panel, services
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyse
 from pages.shared.jobs import asked
 from pages.shared.jobs import panel as job_panel
 from pages.shared.remembered import remembered
-from pages.shared.views import head_panel
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -53,7 +53,7 @@ def result_or_stop(request: Request, selection: Selection) -> Any:
     if result is not None:
         _counted(result)
         return result
-    request.check_model()
+    check_model(request)
     job = asked.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,11 @@ class ClusteringView(View):
 
         Thresholds.read(self.threshold or [])
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.behaviors import Thresholds
-        from bertviz_core.analyses.requests import find
-        from bertviz_core.overview.linguistic import linguistic_heads
+        from bertviz_core.analyses.linguistic import linguistic_heads
 
-        named = linguistic_heads(request, lambda other: find(store, other))
+        named = linguistic_heads(request, find)
         thresholds = Thresholds.read(self.threshold or [])
         return result.embedded(request.settings.seed, self.root).labelled(thresholds, named)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,8 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn, Options, View
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class DependencyView(View):
 
         check_choice(self.view, self.offsets)
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.dependency_heads.result import fewest
 
         min_count = fewest(request.source) if self.min_count is None else self.min_count

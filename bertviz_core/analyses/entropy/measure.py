@@ -11,10 +11,10 @@ from bertviz_core.analyses.entropy.result import QUANTITIES, Entropy
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 
@@ -41,7 +41,7 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
 
 def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> Entropy:
     """The result, with the texts of the segments that stand out."""
-    return Entropy(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
+    return Entropy(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments.tokens))
 
 
 def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:

@@ -9,12 +9,13 @@ import numpy as np
 
 from bertviz_core.analyses.probes.options import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
+from bertviz_core.analyses.results import with_left_out
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.probe_run import Study
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
 
@@ -51,7 +52,7 @@ def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Pro
         return np.array([np.bincount(of, weight, of.max() + 1) for weight in weights])
 
     return Probes(
-        provenance=provenance,
+        provenance=with_left_out(provenance, study.left_out),
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
         score=np.array([outcome.score for outcome in outcomes]),

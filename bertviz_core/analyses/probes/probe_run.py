@@ -23,13 +23,15 @@ from bertviz_core.analyses.probes.scoring import Gold, Outcome, not_punctuation
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
+from bertviz_core.corpora.skipped import LeftOut
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.options import ProbeOptions
     from bertviz_core.corpora.source import Source
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.settings import Settings
 
 SCHEDULES = {
@@ -69,6 +71,7 @@ class Study:
     def __post_init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
+        self.left_out = LeftOut()  # beside what the reading of the corpus left out
         heads = (self.model.layers, self.model.heads)
         self.choices = Choices(heads[0] * heads[1], self.settings.paper)
         self.names = self.plan.rows(self.settings.paper)
@@ -81,7 +84,7 @@ class Study:
         self.encoded, given = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, examples.left_out)
+        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, self.left_out)
         self.gold = Gold.of(self.sentences, self.parts.test)
         self.about["sentences"] = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
         self._offsets()
@@ -99,9 +102,10 @@ class Study:
         held, given = list(examples), []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
-            given = list(other)
-            for reason, entry in other.left_out.reasons.items():
-                examples.left_out.reasons[f"in the test file: {reason}"] = entry
+            reading = Reading()
+            given = list(other.read(reading))
+            for reason, entry in reading.left_out.reasons.items():
+                self.left_out.reasons[f"in the test file: {reason}"] = entry
         return [replace(encoded, number=i) for i, encoded in enumerate([*held, *given])], len(given)
 
     def _offsets(self) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View, averaged_columns
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class MaskedInputs(View):
 
     examples: Annotated[Path | None, Doc("Also write the masked inputs to a .json file.")] = None
 
-    def extra_files(self, request: Any) -> dict[Path, Callable[[], Iterable[Any]]]:
+    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
         from bertviz_core.analyses.sep_gradients.measure import masked_inputs
 
         return {self.examples: lambda: masked_inputs(request)} if self.examples else {}

@@ -10,10 +10,10 @@ from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePat
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 
@@ -50,7 +50,7 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
 
 def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> SurfacePatterns:
     """The result, with the texts of the segments that stand out."""
-    return SurfacePatterns(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
+    return SurfacePatterns(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments.tokens))
 
 
 def _present(mask: Tensor) -> Tensor:

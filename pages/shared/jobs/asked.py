@@ -9,7 +9,7 @@ from contextlib import suppress
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.emergence.requests import EmergenceRequest
 from bertviz_core.engine import jobs
 from bertviz_core.engine.jobs import Job

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.heads import all_heads
+from bertviz_core.heads import all_heads, ranks
 from bertviz_core.overview.clearest import segments
 from bertviz_core.plotting.style import NAMES, number
 from pages.shared.boxes import plain
@@ -39,7 +39,7 @@ def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
         {
             "quantity": NAMES[name],
             "value": f"{number(result[name][at])} ± {result.interval(name)[at]:.1g}",
-            "rank": f"{result.rank(name)[at]} of {result[name].size}",
+            "rank": f"{ranks(result[name])[at]} of {result[name].size}",
         }
         for name in first
     ]

@@ -8,7 +8,8 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request, passes
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import passes
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIOURS
