@@ -56,6 +56,8 @@ class Request:
             "settings": asdict(self.settings),
             "options": self.options,
         }
+        if version := ANALYSES[self.analysis].version:
+            parts["version"] = version
         if self.others:
             parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -188,18 +190,18 @@ def _pass(together: Sequence[Request], model: AttentionModel, execution: Executi
 
     first = together[0]
     asked = ANALYSES[first.analysis]
-    modules = [ANALYSES[request.analysis].measure for request in together]
+    analyses = [ANALYSES[request.analysis] for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
     counts = _count(examples, progress)
-    accumulators = [module.accumulator(model, request) for module, request in zip(modules, together, strict=True)]
+    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, together, strict=True)]
     progress.start("Running the model", counts[examples.unit], examples.unit)
     run = getattr(asked.measure, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
     progress.start("Writing the results")
     return [
-        module.finish(accumulator, examples, _provenance(request, model, examples, counts))
-        for module, accumulator, request in zip(modules, accumulators, together, strict=True)
+        each.finish(accumulator, examples, _provenance(request, model, examples, counts))
+        for each, accumulator, request in zip(analyses, accumulators, together, strict=True)
     ]
 
 

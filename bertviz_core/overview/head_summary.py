@@ -54,7 +54,7 @@ class Column:
     @property
     def name(self) -> str:
         """Its name in exports."""
-        return ANALYSES[self.analysis].prefix + self.quantity
+        return ANALYSES[self.analysis].export_name(self.quantity)
 
     @property
     def _spec(self) -> HeadColumn:

@@ -25,13 +25,14 @@ class MaskedInputs(View):
 
 
 ANALYSIS = Analysis(
-    "sep_gradients",
-    __name__,
-    "SepGradients",
-    "[SEP] gradients",
-    "Section 3.2, Figure 3",
-    ":material/trending_down:",
-    "Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3).",
+    name="sep_gradients",
+    package=__name__,
+    title="[SEP] gradients",
+    summary="Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; "
+    "Figure 3).",
+    section="Section 3.2, Figure 3",
+    icon=":material/trending_down:",
+    result="SepGradients",
     view=MaskedInputs,
     columns=averaged_columns(
         to_sep="gradient to [SEP], nats",
