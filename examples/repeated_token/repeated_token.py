@@ -21,7 +21,7 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     Both are averages over the rows whose token occurs earlier in the same input. CLS, SEP and padding have no such row.
 
     Returns:
-        (batch, head, quantity) shares of attention, 0 to 1; NaN for inputs in which no token occurs twice.
+        Shares of attention, 0 to 1, with axes (batch, head, quantity); NaN for inputs in which no token occurs twice.
     """
     import torch
 

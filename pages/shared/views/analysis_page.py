@@ -18,9 +18,10 @@ from pages.shared import boxes, page
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
-from pages.shared.views import head_view
+from pages.shared.views import head_panel, head_view
 
 Values = dict[HeadColumn, np.ndarray]  # (layer, head)
+VALUE = st.column_config.Column(width=120)  # with its interval
 
 
 def show(analysis: Analysis) -> None:
@@ -99,8 +100,8 @@ def _key_numbers(
     means = np.nanmean(values, axis=1)
     layer = int(means.argmax())
     return [
-        ("Highest head", f"{head.label(selection.base)}: {highest}", f"of {values.size} heads"),
-        ("Highest layer", f"{layer + selection.base}: {_shown(column, means[layer])}", "mean over its heads"),
+        ("Highest head", head.label(selection.base), f"{highest}, of {values.size} heads"),
+        ("Highest layer", str(layer + selection.base), f"mean of its heads: {_shown(column, means[layer])}"),
         ("Mean over heads", _shown(column, np.nanmean(values)), f"{name}: {_shown(column, baseline)}" if name else ""),
         (f"Head {selection.label}", _shown(column, values[at]), f"rank {ranks(values)[at]} of {values.size}"),
     ]
@@ -113,10 +114,12 @@ def _numbers(result: Any, values: Values, selection: Selection) -> None:
     for column, read in values.items():
         value = _shown(column, read[at])
         if isinstance(result, HeadAverages) and column.quantity in result.present:
-            value += f" ± {_shown(column, result.interval(column.quantity)[at])}"
+            value += f" ± {result.interval(column.quantity)[at]:.1g}"
         rows.append({"quantity": column.label, "value": value, "rank": f"{ranks(read)[at]} of {read.size}"})
     st.markdown(f"**Head {selection.label}**")
-    st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
+    widths = {name: st.column_config.Column(width=pixels) for name, pixels in head_panel.WIDTHS.items()}
+    alt = f"Every quantity of head {selection.label}, with interval and rank"
+    st.dataframe(rows, hide_index=True, column_config=widths | {"value": VALUE}, alt=alt)
 
 
 def _highest(values: np.ndarray) -> Head:
