@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -11,12 +12,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+from bertviz_core.plotting.palette import NEUTRAL, Marker
+
 if TYPE_CHECKING:
     import numpy as np
     import plotly.graph_objects as go
 
     from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.plotting.style import Series
 
 Kind = Literal["text", "treebank", "coreference"]
 
@@ -72,6 +76,9 @@ class HeadColumn:
         read: From a result to its values (layer, head), or None where the result lacks the quantity.
         baseline: From a result to the value reached without a model, and that baseline's name.
         percent: Whether values are shown as percentages.
+        name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
+        marker: Color and symbol of its dots.
+        overview: Whether it stands in the overview and the head panel.
     """
 
     quantity: str
@@ -79,6 +86,28 @@ class HeadColumn:
     read: Callable[[Any], np.ndarray | None]
     baseline: Callable[[Any], tuple[float, str]] | None = None
     percent: bool = False
+    name: str = ""
+    marker: Marker = NEUTRAL
+    overview: bool = True
+
+    @property
+    def short(self) -> str:
+        """The shorter label."""
+        return self.name or self.label
+
+    def text(self, value: float) -> str:
+        """A value as it is shown."""
+        from bertviz_core.plotting.style import number
+
+        return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
+
+    def series(self, result: Any) -> Series:
+        """Its dots in a figure by layer."""
+        from bertviz_core.plotting.style import Series
+
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        return Series(self.quantity, values, self.short, self.marker)
 
     def map(self, result: Any, base: int = 1) -> go.Figure:
         """The map of heads, coloured from 0 (or the lowest value below) to the highest value."""
@@ -99,11 +128,6 @@ def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
         return result[quantity] if quantity in result.present else None
 
     return HeadColumn(quantity, label, read, **more)
-
-
-def averaged_columns(**labels: str) -> tuple[HeadColumn, ...]:
-    """Columns of a HeadAverages result, from each quantity's name and its label."""
-    return tuple(averaged_column(quantity, label) for quantity, label in labels.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +158,7 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
+        control: Key of its page's choice of the column that the map shows.
         formula: In LaTeX, for a page that is not written by hand.
         version: Raised when a stored result would mean something else.
         forwards: What it costs, in forward passes.
@@ -155,6 +180,7 @@ class Analysis:
     columns: tuple[HeadColumn, ...] = ()
     quantities: tuple[str, ...] = ()
     prefix: str | None = None
+    control: str = ""
     formula: str = ""
     version: int = 0
     forwards: float = 1.0
@@ -191,6 +217,14 @@ class Analysis:
             return self.measure.finish(accumulator, examples, provenance)
         texts = accumulator.texts(examples)
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
+
+    def column(self, quantity: str) -> HeadColumn:
+        """The column of one quantity."""
+        return next(column for column in self.columns if column.quantity == quantity)
+
+    def map_of(self, quantity: str) -> dict[str, str]:
+        """The part of its page's address that shows the map of one quantity."""
+        return {self.control: self.column(quantity).short}
 
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""

@@ -46,10 +46,9 @@ class Column:
         """Its name on the screen."""
         return self._spec.label
 
-    @property
-    def percent(self) -> bool:
-        """Whether its values are shown as percentages."""
-        return self._spec.percent
+    def text(self, value: float) -> str:
+        """A value as it is shown."""
+        return self._spec.text(value)
 
     @property
     def name(self) -> str:
@@ -58,7 +57,7 @@ class Column:
 
     @property
     def _spec(self) -> HeadColumn:
-        return next(column for column in ANALYSES[self.analysis].columns if column.quantity == self.quantity)
+        return ANALYSES[self.analysis].column(self.quantity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def columns(results: Results) -> list[Column]:
         for name, analysis in ANALYSES.items()
         if name in results
         for column in analysis.columns
-        if (values := column.read(results[name])) is not None
+        if column.overview and (values := column.read(results[name])) is not None
     ]
 
 

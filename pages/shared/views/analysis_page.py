@@ -13,15 +13,13 @@ from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import ranks
-from bertviz_core.plotting.style import number
 from pages.shared import boxes, page
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
-from pages.shared.views import head_panel, head_view
+from pages.shared.views import head_view
 
 Values = dict[HeadColumn, np.ndarray]  # (layer, head)
-VALUE = st.column_config.Column(width=120)  # with its interval
 
 
 def show(analysis: Analysis) -> None:
@@ -44,9 +42,7 @@ def show(analysis: Analysis) -> None:
 
 def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection) -> None:
     """What the columns say of all heads, and of the chosen one."""
-    by_name = {column.quantity: column for column in values}
-    labels = {name: column.label for name, column in by_name.items()}
-    chosen = by_name[_quantity(labels)]
+    chosen = head_view.choose(analysis, result)
     _claim(chosen, result, values[chosen], selection)
     page.metrics(_key_numbers(chosen, result, values[chosen], selection))
     left, right = st.columns([3, 2], gap="medium")
@@ -56,37 +52,28 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
         squares = page.drawn(chosen.map, result, selection.base)
         page.chart(squares, f"{analysis.name}-map", alt, head=selection.head)
     with right:
-        _numbers(result, values, selection)
+        head_view.numbers(analysis, result, selection, chosen)
     if analysis.own_figure:
         figure = page.drawn(analysis.own_figure, result, selection.base)
         page.chart(figure, f"{analysis.name}-figure", analysis.title, head=selection.head)
     if isinstance(result, HeadAverages) and chosen.quantity in result.present:
-        head_view.examples(result, selection, chosen.quantity, labels)
+        head_view.examples(result, selection, chosen)
     st.subheader("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
-    page.table(result, list(by_name), selection, f"{analysis.name}-table", frame)
-
-
-def _quantity(labels: dict[str, str]) -> str:
-    """The column that the map shows; a choice where there are several."""
-    if len(labels) == 1:
-        return next(iter(labels))
-    return st.selectbox(
-        "Quantity of the map", labels, format_func=labels.get, key="quantity", bind="query-params", width=360
-    )
+    page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
 
 
 def _claim(column: HeadColumn, result: Any, values: np.ndarray, selection: Selection) -> None:
     """The heads above the baseline; without one, the head with the highest value."""
     if column.baseline is None:
         head = _highest(values)
-        value = plain(_shown(column, values[head.layer, head.head]))
+        value = plain(column.text(values[head.layer, head.head]))
         st.markdown(f"**Head {head.label(selection.base)} has the highest {plain(column.label)}: {value}.**")
         return
     baseline, name = column.baseline(result)
     above = head_view.over(values, baseline, selection.base)
     verb = "are" if len(above) != 1 else "is"
-    reference = f"{plain(name)} ({plain(_shown(column, baseline))})"
+    reference = f"{plain(name)} ({plain(column.text(baseline))})"
     head_view.claim(above, values.size, f"{verb} above {reference} in {plain(column.label)}")
 
 
@@ -95,36 +82,17 @@ def _key_numbers(
 ) -> list[tuple[str, str, str]]:
     """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
     head, at = _highest(values), (selection.head.layer, selection.head.head)
-    highest = _shown(column, values[head.layer, head.head])
+    highest = column.text(values[head.layer, head.head])
     baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
     means = np.nanmean(values, axis=1)
     layer = int(means.argmax())
     return [
         ("Highest head", head.label(selection.base), f"{highest}, of {values.size} heads"),
-        ("Highest layer", str(layer + selection.base), f"mean of its heads: {_shown(column, means[layer])}"),
-        ("Mean over heads", _shown(column, np.nanmean(values)), f"{name}: {_shown(column, baseline)}" if name else ""),
-        (f"Head {selection.label}", _shown(column, values[at]), f"rank {ranks(values)[at]} of {values.size}"),
+        ("Highest layer", str(layer + selection.base), f"mean of its heads: {column.text(means[layer])}"),
+        ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
+        (f"Head {selection.label}", column.text(values[at]), f"rank {ranks(values)[at]} of {values.size}"),
     ]
-
-
-def _numbers(result: Any, values: Values, selection: Selection) -> None:
-    """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
-    at = (selection.head.layer, selection.head.head)
-    rows = []
-    for column, read in values.items():
-        value = _shown(column, read[at])
-        if isinstance(result, HeadAverages) and column.quantity in result.present:
-            value += f" ± {result.interval(column.quantity)[at]:.1g}"
-        rows.append({"quantity": column.label, "value": value, "rank": f"{ranks(read)[at]} of {read.size}"})
-    st.markdown(f"**Head {selection.label}**")
-    widths = {name: st.column_config.Column(width=pixels) for name, pixels in head_panel.WIDTHS.items()}
-    alt = f"Every quantity of head {selection.label}, with interval and rank"
-    st.dataframe(rows, hide_index=True, column_config=widths | {"value": VALUE}, alt=alt)
 
 
 def _highest(values: np.ndarray) -> Head:
     return Head(*map(int, np.unravel_index(int(np.nanargmax(values)), values.shape)))
-
-
-def _shown(column: HeadColumn, value: float) -> str:
-    return f"{value:.1%}" if column.percent else number(value)
