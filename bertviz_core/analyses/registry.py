@@ -22,7 +22,7 @@ BUILT_IN = (
 )
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "emergence", "tour")
-COMMANDS = ("overview", "emergence", "attention", "segments", "extract", "treebank", "store")
+COMMANDS = ("overview", "emergence", "join-emergence", "attention", "segments", "extract", "treebank", "store")
 log = logging.getLogger(__name__)
 
 
@@ -43,7 +43,8 @@ def _installed() -> Iterator[Analysis]:
 def _all() -> dict[str, Analysis]:
     analyses = {name: import_module(f"bertviz_core.analyses.{name}").ANALYSIS for name in BUILT_IN}
     for analysis in _installed():
-        if re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) and analysis.name not in (*analyses, *PAGES, *COMMANDS):
+        taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
+        if re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) and not taken:
             analyses[analysis.name] = analysis
         else:
             log.error("An analysis cannot be named %r: choose a name that is not taken, a-z, 0-9, _.", analysis.name)
