@@ -75,7 +75,8 @@ def paper_figure(result: Result) -> go.Figure:
 def to_html(result: Result) -> bytes:
     """The figure as one page that needs no network."""
     figure = paper_figure(result)
-    figure.update_layout(title=result.analysis.replace("_", " ").capitalize(), template="plotly_white")
+    title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else "Emergence"
+    figure.update_layout(title=title, template="plotly_white")
     origin_lines = "".join(f"<li>{_escape(k)}: {_escape(str(v))}</li>" for k, v in origin(result.provenance).items())
     page = figure.to_html(include_plotlyjs=True, full_html=True)
     return page.replace("</body>", f"<ul>{origin_lines}</ul></body>").encode()

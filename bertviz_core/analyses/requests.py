@@ -149,18 +149,18 @@ def _pass(together: Sequence[Request], model: AttentionModel, execution: Executi
 
     first = together[0]
     asked = ANALYSES[first.analysis]
-    modules = [ANALYSES[request.analysis].measure for request in together]
+    analyses = [ANALYSES[request.analysis] for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
     reading = examples.count(progress.advance)  # ahead of the pass: progress has an end, a bad last line is known early
-    accumulators = [module.accumulator(model, request) for module, request in zip(modules, together, strict=True)]
+    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, together, strict=True)]
     progress.start("Running the model", reading.counts[examples.unit], examples.unit)
     run = getattr(asked.measure, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
     progress.start("Writing the results")
     return [
-        module.finish(accumulator, examples, _provenance(request, model, reading))
-        for module, accumulator, request in zip(modules, accumulators, together, strict=True)
+        each.finish(accumulator, examples, _provenance(request, model, reading))
+        for each, accumulator, request in zip(analyses, accumulators, together, strict=True)
     ]
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 
-from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.analyses.requests import compute
@@ -39,9 +38,9 @@ class Folder:
 def requests() -> list[Request]:
     """What the pages ask for when a newcomer opens them."""
     return [
-        Request(analysis.name, find(DEMO), sample(name), Settings(mode=mode))
-        for analysis in ANALYSES.values()
-        for name in SAMPLES[analysis.corpus]
+        Request(analysis, find(DEMO), sample(name), Settings(mode=mode))
+        for analysis in BUILT_IN
+        for name in SAMPLES[ANALYSES[analysis].corpus]
         for mode in MODES
     ]
 

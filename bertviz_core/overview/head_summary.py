@@ -42,19 +42,18 @@ class Column:
         """Its name on the screen."""
         return self._spec.label
 
-    @property
-    def percent(self) -> bool:
-        """Whether its values are shown as percentages."""
-        return self._spec.percent
+    def text(self, value: float) -> str:
+        """A value as it is shown."""
+        return self._spec.text(value)
 
     @property
     def name(self) -> str:
         """Its name in exports."""
-        return ANALYSES[self.analysis].prefix + self.quantity
+        return ANALYSES[self.analysis].export_name(self.quantity)
 
     @property
     def _spec(self) -> HeadColumn:
-        return next(column for column in ANALYSES[self.analysis].columns if column.quantity == self.quantity)
+        return ANALYSES[self.analysis].column(self.quantity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def columns(results: Results) -> list[Column]:
         for name, analysis in ANALYSES.items()
         if name in results
         for column in analysis.columns
-        if (values := column.read(results[name])) is not None
+        if column.overview and (values := column.read(results[name])) is not None
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -182,10 +183,11 @@ def downloads(result: Result) -> None:
         st.caption("SVG: the camera above each figure.")
 
 
-def about(formula: str, text: str, function: Callable[..., Any]) -> None:
-    """Formula, section, and the source of the function that computes it."""
+def about(formula: str, text: str, function: Callable[..., Any] | ModuleType) -> None:
+    """Formula (may be empty), section, and the source of the function that computes it."""
     with st.expander("About this figure", icon=":material/functions:"):
-        st.latex(formula)
+        if formula:
+            st.latex(formula)
         st.markdown(text)
         st.code(inspect.getsource(function), language="python")
 

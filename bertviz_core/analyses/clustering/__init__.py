@@ -38,12 +38,12 @@ class ClusteringView(View):
 
 
 ANALYSIS = Analysis(
-    "clustering",
-    __name__,
-    "Clustering",
-    "Clustering",
-    "Section 6, Figure 6",
-    ":material/scatter_plot:",
-    "How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6).",
+    name="clustering",
+    package=__name__,
+    title="Clustering",
+    summary="How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6).",
+    section="Section 6, Figure 6",
+    icon=":material/scatter_plot:",
+    result="Clustering",
     view=ClusteringView,
 )

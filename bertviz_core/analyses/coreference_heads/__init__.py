@@ -55,13 +55,13 @@ def _head_match(result: Any) -> tuple[float, str]:
 
 
 ANALYSIS = Analysis(
-    "coreference_heads",
-    __name__,
-    "CoreferenceHeads",
-    "Coreference heads",
-    "Section 4.3, Table 2",
-    ":material/link:",
-    "Which head's attention points from a mention to its antecedent (section 4.3; Table 2).",
+    name="coreference_heads",
+    package=__name__,
+    title="Coreference heads",
+    summary="Which head's attention points from a mention to its antecedent (section 4.3; Table 2).",
+    section="Section 4.3, Table 2",
+    icon=":material/link:",
+    result="CoreferenceHeads",
     corpus="coreference",
     view=CoreferenceView,
     columns=(HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),),

@@ -61,15 +61,16 @@ def _best_offset(result: Any) -> tuple[float, str]:
 
 
 ANALYSIS = Analysis(
-    "dependency_heads",
-    __name__,
-    "DependencyHeads",
-    "Dependency heads",
-    "Section 4.2, Table 1",
-    ":material/account_tree:",
-    "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1).",
+    name="dependency_heads",
+    package=__name__,
+    title="Dependency heads",
+    summary="Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1).",
+    section="Section 4.2, Table 1",
+    icon=":material/account_tree:",
+    result="DependencyHeads",
     corpus="treebank",
     options=DependencyOptions,
     view=DependencyView,
     columns=(HeadColumn("UAS", "UAS of this head alone", _uas, _best_offset, percent=True),),
+    prefix="",
 )

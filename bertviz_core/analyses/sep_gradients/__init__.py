@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, View, averaged_columns
+from bertviz_core.analyses.analysis import Analysis, View, averaged_column
+from bertviz_core.plotting.palette import TOKENS
+
+FORMS = (
+    ("to_{}", "gradient to {}", ", nats"),
+    ("to_{}_times_attention", "attention × gradient to {}", ""),
+    ("attention_to_{}", "attention to {}", ""),
+)
+OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
@@ -28,19 +36,27 @@ class MaskedInputs(View):
 
 
 ANALYSIS = Analysis(
-    "sep_gradients",
-    __name__,
-    "SepGradients",
-    "[SEP] gradients",
-    "Section 3.2, Figure 3",
-    ":material/trending_down:",
-    "Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3).",
+    name="sep_gradients",
+    package=__name__,
+    title="[SEP] gradients",
+    summary="Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; "
+    "Figure 3).",
+    section="Section 3.2, Figure 3",
+    icon=":material/trending_down:",
+    result="SepGradients",
     view=MaskedInputs,
-    columns=averaged_columns(
-        to_sep="gradient to [SEP], nats",
-        to_other="gradient to other tokens, nats",
-        to_sep_times_attention="attention × gradient to [SEP]",
+    columns=tuple(
+        averaged_column(
+            quantity := form.format(token),
+            f"{title.format(name)}{unit}",
+            name=title.format(name),
+            marker=marker,
+            overview=quantity in OVERVIEW,
+        )
+        for form, title, unit in FORMS
+        for token, (name, marker) in TOKENS.items()
     ),
+    control="gradient",
     prefix="gradient_",
     forwards=3,
     masked_lm=True,

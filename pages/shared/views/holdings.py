@@ -86,11 +86,12 @@ def _job(page: str, selection: Selection) -> None:
     if not wanted:
         st.caption("Every analysis is stored for these corpora: nothing is left to run.")
         return
-    ways = len(passes(wanted))
-    seconds = seconds_to_analyse(selection) * ways
+    groups = passes(wanted)
+    forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
+    seconds = seconds_to_analyse(selection) * forwards
     st.write(
-        f"{len(wanted)} analyses are missing. One job makes them in {ways} passes of the model: what reads the same "
-        "corpus shares one. Each pass is kept as soon as it ends."
+        f"{len(wanted)} analyses are missing. One job makes them in {len(groups)} passes of the model: what reads the "
+        "same corpus shares one. Each pass is kept as soon as it ends."
     )
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     label = f"Run everything (about {length})"
