@@ -7,7 +7,8 @@ from pathlib import Path
 
 from benchmarks.harness import Work, alternate, ratio, table
 from bertviz_core.analyses.coreference_heads.measure import Selections
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress

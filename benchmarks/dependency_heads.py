@@ -23,7 +23,8 @@ import torch  # isort: skip
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses, Rules
 from bertviz_core.analyses.dependency_heads.result import VIEWS
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import find

@@ -11,7 +11,7 @@ from bertviz_core import __version__
 from bertviz_core.analyses import results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
@@ -75,7 +75,8 @@ def paper_figure(result: Result) -> go.Figure:
 def to_html(result: Result) -> bytes:
     """The figure as one page that needs no network."""
     figure = paper_figure(result)
-    figure.update_layout(title=result.analysis.replace("_", " ").capitalize(), template="plotly_white")
+    title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else "Emergence"
+    figure.update_layout(title=title, template="plotly_white")
     origin_lines = "".join(f"<li>{_escape(k)}: {_escape(str(v))}</li>" for k, v in origin(result.provenance).items())
     page = figure.to_html(include_plotlyjs=True, full_html=True)
     return page.replace("</body>", f"<ul>{origin_lines}</ul></body>").encode()
@@ -146,25 +147,6 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     return path.suffix.lower()
-
-
-def origin(provenance: dict[str, Any]) -> dict[str, Any]:
-    """Provenance in a few flat fields, for tables and captions."""
-    settings = provenance["settings"]
-    return {
-        "model": provenance["model"]["name"],
-        "model_fingerprint": provenance["model"]["fingerprint"][:16],
-        "corpus": provenance["corpus"]["name"],
-        "corpus_digest": provenance["corpus"]["digest"][:16],
-        "mode": settings["mode"],
-        "max_length": settings["max_length"],
-        "limit": settings["limit"],
-        "seed": settings["seed"],
-        "dtype": settings["dtype"],
-        **provenance["options"],
-        "bertviz_core": provenance["versions"]["bertviz_core"],
-        "citation": provenance["citation"],
-    }
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:

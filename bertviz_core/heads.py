@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from bertviz_core.errors import SettingsError
 
 
@@ -44,3 +46,19 @@ class Head:
 def all_heads(layers: int, heads: int) -> list[Head]:
     """Every head, layer by layer."""
     return [Head(layer, head) for layer in range(layers) for head in range(heads)]
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Rank all heads by one quantity.
+
+    Args:
+        values: (layer, head), NaN where a head has no value.
+
+    Returns:
+        (layer, head) int, from 1 for the highest value. Of equal values the first head in (layer, head) order has the
+        lower rank; heads without a value come last.
+    """
+    order = np.argsort(-values, axis=None, kind="stable")
+    ranked = np.empty(values.size, dtype=int)
+    ranked[order] = np.arange(1, values.size + 1)
+    return ranked.reshape(values.shape)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.checkpoint import Checkpoint
 
 Mode = Literal["corrected", "paper"]
 MODES: tuple[Mode, ...] = ("corrected", "paper")
@@ -33,13 +32,19 @@ class Settings:
     def paper(self) -> bool:
         return self.mode == "paper"
 
-    def check(self, checkpoint: Checkpoint) -> None:
-        """Raises SettingsError for values that the model, or nobody, can use."""
-        max_length = checkpoint.max_length
-        if max_length is not None and self.max_length > max_length:
+    def check(self, longest: int | None) -> None:
+        """Check the values against the model's limit and their ranges.
+
+        Args:
+            longest: `max_length` of the model's Checkpoint, None for any length.
+
+        Raises:
+            SettingsError: A value is out of its range, or more than the model allows.
+        """
+        if longest is not None and self.max_length > longest:
             raise SettingsError(
-                f"Segments of {self.max_length} tokens are longer than this model allows ({max_length}).",
-                hint=f"Choose a maximum length of {max_length} or less.",
+                f"Segments of {self.max_length} tokens are longer than this model allows ({longest}).",
+                hint=f"Choose a maximum length of {longest} or less.",
             )
         if self.max_length < 8:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")

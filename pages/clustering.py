@@ -7,9 +7,9 @@ from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behaviour, by_layer, unit_of
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.linguistic import linguistic_heads
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from bertviz_core.overview.linguistic import linguistic_heads
 from pages.shared import boxes, page, services
 from pages.shared.frame import sidebar, uploads
 from pages.shared.remembered import remembered

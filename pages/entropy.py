@@ -3,10 +3,11 @@
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.entropy import ANALYSIS
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.measure import measure
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.plotting.style import NAMES, head_map
+from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
@@ -15,11 +16,8 @@ selection = sidebar.current()
 page.header("entropy", selection)
 result = page.result_or_stop(selection.request("entropy"), selection, Entropy)
 
-QUANTITIES = [name for name in ("entropy", "from_cls", "max_weight") if name in result.present]
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    quantity = st.selectbox(
-        "Map quantity", QUANTITIES, format_func=NAMES.__getitem__, key="of", bind="query-params", width=280
-    )
+    column = head_view.choose(ANALYSIS, result)
     below = st.slider("Focused heads: maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
@@ -43,16 +41,16 @@ with left:
     alt = "Entropy of attention by layer in nats, a dot for each head, for all tokens and for [CLS] alone"
     page.chart(page.drawn(paper_figure, result, selection.base), "entropy-figure", alt, head=selection.head)
 with right:
-    unit, top = ("share", 1.0) if quantity == "max_weight" else ("nats", result.uniform)
-    st.markdown(f"**Head map**: {'' if quantity == 'max_weight' else 'entropy, '}{NAMES[quantity]}")
-    squares = page.drawn(head_map, result[quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
-    alt = f"Map of all heads, layer by head, colored by {NAMES[quantity]}"
+    unit, top = ("share", 1.0) if column.quantity == "max_weight" else ("nats", result.uniform)
+    st.markdown(f"**Head map**: {'' if column.quantity == 'max_weight' else 'entropy, '}{column.short}")
+    squares = page.drawn(head_map, result[column.quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
+    alt = f"Map of all heads, layer by head, colored by {column.short}"
     page.chart(squares, "entropy-map", alt, head=selection.head)
-    head_view.numbers(result, selection, quantity)
+    head_view.numbers(ANALYSIS, result, selection, column)
 
-head_view.examples(result, selection, quantity)
+head_view.examples(result, selection, column)
 st.subheader("All heads")
-page.table(result, QUANTITIES, selection, "entropy-table")
+page.table(result, [name for name in result.present if name != "uniform"], selection, "entropy-table")
 page.downloads(result)
 page.about(
     r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",

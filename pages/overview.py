@@ -3,13 +3,14 @@
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.overview.head_summary import counted, linguistic
-from pages.shared import page, stored
+from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.overview.head_summary import counted
+from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.components.marker_map import marker_map
 from pages.shared.frame import links, sidebar
 from pages.shared.remembered import remembered
-from pages.shared.views import gallery, head_panel, holdings
+from pages.shared.views import gallery, holdings
 
 selection = sidebar.current()
 page.header("overview", selection)

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.sep_gradients.figure import NAMES, head_rows, no_op_figure, paper_figure, shares_figure
+from bertviz_core.analyses.sep_gradients import ANALYSIS
+from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.measure import measure
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.plotting.style import head_map
@@ -40,20 +41,19 @@ if "to_sep" in result.present:
     ]
 page.metrics(entries)
 
-quantity = st.selectbox(
-    "Map quantity", result.present, format_func=NAMES.__getitem__, key="gradient", bind="query-params", width=320
-)
+column = head_view.choose(ANALYSIS, result)
+values = result[column.quantity]
 left, right = st.columns([3, 2], gap="medium")
 with left:
     st.markdown("**Figure 3**: sensitivity of the loss to attention, by class of token")
     alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
     page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**Head map**: {NAMES[quantity]}")
-    share = quantity.startswith("attention")
-    limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(result[quantity].max())), "nats")
-    squares = page.drawn(head_map, result[quantity], unit, base=selection.base, limits=limits, unit=unit)
-    alt = f"Map of all heads, layer by head, colored by {NAMES[quantity]}"
+    st.markdown(f"**Head map**: {column.short}")
+    share = column.quantity.startswith("attention")
+    limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(values.max())), "nats")
+    squares = page.drawn(head_map, values, unit, base=selection.base, limits=limits, unit=unit)
+    alt = f"Map of all heads, layer by head, colored by {column.short}"
     page.chart(squares, "gradient-map", alt, head=selection.head)
 
 if "to_sep" in result.present:
@@ -68,7 +68,7 @@ if "to_sep" in result.present:
 
 st.markdown(f"**Head {selection.label}**: each value with its 95% interval over segments, and its rank")
 st.dataframe(head_rows(result, selection.head), hide_index=True, alt=f"Every value of head {selection.label}, by class")
-head_view.examples(result, selection, quantity, NAMES)
+head_view.examples(result, selection, column)
 st.subheader("All heads")
 page.table(result, result.present, selection, "gradient-table")
 page.downloads(result)

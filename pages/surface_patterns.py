@@ -3,10 +3,11 @@
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
-from bertviz_core.plotting.style import NAMES, head_map
+from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
@@ -16,21 +17,12 @@ page.header("surface_patterns", selection)
 result = page.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    quantity = st.selectbox(
-        "Map quantity",
-        result.present,
-        index=1,
-        format_func=NAMES.__getitem__,
-        key="quantity",
-        bind="query-params",
-        width=280,
-    )
+    column = head_view.choose(ANALYSIS, result)
     threshold = st.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
-over = head_view.over(result[quantity], threshold, selection.base)
+values = result[column.quantity]
+over = head_view.over(values, threshold, selection.base)
 put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
-head_view.claim(
-    over, result[quantity].size, f"{put} more than {threshold:.0%} of {their} attention on {NAMES[quantity]}"
-)
+head_view.claim(over, values.size, f"{put} more than {threshold:.0%} of {their} attention on {column.short}")
 
 previous, following = (head_view.over(result[name], 0.5, selection.base) for name in ("previous", "next"))
 entries = [
@@ -49,13 +41,13 @@ with left:
     alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
     page.chart(page.drawn(paper_figure, result, selection.base), "surface-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**Head map**: attention to {NAMES[quantity]}")
-    squares = page.drawn(head_map, result[quantity], f"to {NAMES[quantity]}", base=selection.base)
-    alt = f"Map of all heads, layer by head, colored by attention to {NAMES[quantity]}"
+    st.markdown(f"**Head map**: attention to {column.short}")
+    squares = page.drawn(head_map, values, f"to {column.short}", base=selection.base)
+    alt = f"Map of all heads, layer by head, colored by attention to {column.short}"
     page.chart(squares, "surface-map", alt, head=selection.head)
-    head_view.numbers(result, selection, quantity)
+    head_view.numbers(ANALYSIS, result, selection, column)
 
-head_view.examples(result, selection, quantity)
+head_view.examples(result, selection, column)
 st.subheader("All heads")
 page.table(result, result.present, selection, "surface-table")
 page.downloads(result)

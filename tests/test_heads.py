@@ -1,11 +1,14 @@
 """Heads: counted from 1 for people, from 0 in arrays."""
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, ranks
 
 
 def test_the_papers_head_8_10_is_row_7_column_9():
@@ -30,3 +33,20 @@ def test_all_heads_go_layer_by_layer():
     heads = all_heads(2, 3)
     assert [h.label() for h in heads] == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
     assert heads == sorted(heads)
+
+
+def test_ranks_of_equal_and_of_absent_values():
+    values = np.array([[0.2, 0.5, np.nan], [0.9, 0.5, np.nan]])
+    assert ranks(values).tolist() == [[4, 2, 5], [1, 3, 6]]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, math.nan]), min_size=6, max_size=6))
+def test_a_rank_counts_the_heads_before_it(cells):
+    def before(other: int, head: int) -> bool:
+        if math.isnan(cells[other]) or math.isnan(cells[head]):
+            tied = math.isnan(cells[other]) and math.isnan(cells[head])
+            return other < head if tied else math.isnan(cells[head])
+        return cells[other] > cells[head] or (cells[other] == cells[head] and other < head)
+
+    expected = [1 + sum(before(other, head) for other in range(6)) for head in range(6)]
+    assert ranks(np.array(cells).reshape(2, 3)).reshape(-1).tolist() == expected

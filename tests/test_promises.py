@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.requests import Request, compute, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute, find
 from bertviz_core.models import checkpoint
 
 ROOT = Path(__file__).parent.parent

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
+
+from bertviz_core.plotting.palette import NEUTRAL, Marker
 
 if TYPE_CHECKING:
     import numpy as np
     import plotly.graph_objects as go
+
+    from bertviz_core.analyses.head_averages import HeadAverages
+    from bertviz_core.analyses.request import Request
+    from bertviz_core.models.model import AttentionModel
+    from bertviz_core.plotting.style import Series
 
 Kind = Literal["text", "treebank", "coreference"]
 
@@ -42,17 +52,17 @@ class View:
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         """The result as it is printed and written.
 
         Args:
             result: What the analysis computed.
             request: The Request that it answers.
-            store: The Store, or None.
+            find: Reads the stored result of another request, or gives None.
         """
         return result
 
-    def extra_files(self, request: Any) -> dict[Path, Callable[[], Iterable[Any]]]:
+    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
         """Further JSON lists that the command writes: path -> records."""
         return {}
 
@@ -67,6 +77,9 @@ class HeadColumn:
         read: From a result to its values (layer, head), or None where the result lacks the quantity.
         baseline: From a result to the value reached without a model, and that baseline's name.
         percent: Whether values are shown as percentages.
+        name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
+        marker: Color and symbol of its dots.
+        overview: Whether it stands in the overview and the head panel.
     """
 
     quantity: str
@@ -74,37 +87,80 @@ class HeadColumn:
     read: Callable[[Any], np.ndarray | None]
     baseline: Callable[[Any], tuple[float, str]] | None = None
     percent: bool = False
+    name: str = ""
+    marker: Marker = NEUTRAL
+    overview: bool = True
+
+    @property
+    def short(self) -> str:
+        """The shorter label."""
+        return self.name or self.label
+
+    def text(self, value: float) -> str:
+        """A value as it is shown."""
+        from bertviz_core.plotting.style import number
+
+        return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
+
+    def series(self, result: Any) -> Series:
+        """Its dots in a figure by layer."""
+        from bertviz_core.plotting.style import Series
+
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        return Series(self.quantity, values, self.short, self.marker)
+
+    def map(self, result: Any, base: int = 1) -> go.Figure:
+        """The map of heads, coloured from 0 (or the lowest value below) to the highest value."""
+        import numpy as np
+
+        from bertviz_core.plotting.style import head_map
+
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
+        return head_map(values, self.label, base=base, limits=limits)
 
 
-def averaged_columns(**labels: str) -> tuple[HeadColumn, ...]:
-    """Columns of a HeadAverages result, from each quantity's name and its label."""
+def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
+    """A column of a HeadAverages result; `more` are further fields of HeadColumn."""
 
-    def read(quantity: str) -> Callable[[Any], np.ndarray | None]:
-        return lambda result: result[quantity] if quantity in result.present else None
+    def read(result: HeadAverages) -> np.ndarray | None:
+        return result[quantity] if quantity in result.present else None
 
-    return tuple(HeadColumn(quantity, label, read(quantity)) for quantity, label in labels.items())
+    return HeadColumn(quantity, label, read, **more)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """One analysis. Its package has the modules `result`, `measure` (which may import torch) and `figure`:
+    """One analysis. Its package has the modules `measure` (which may import torch), `result` and `figure`, or is a
+    single module with all that it needs of these:
+
+        measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
+        figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
+
+    An analysis that is no average of a measure over the inputs has in place of `measure.measure`:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
         measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass; optional
-        figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
 
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
         package: Where its modules are, as `__name__` in the package's `__init__`.
-        result: Name of the Result class in `package.result`.
-        title, section, icon: As the navigation shows them.
+        title: As the navigation shows it.
         summary: One sentence, the help of its command.
+        section: Of the paper, beside the title.
+        icon: In the navigation.
+        result: Name of the Result class in `package.result`; HeadAverages without it.
         corpus: Kind of corpus that is read.
         options: Its settings that are part of a result's key.
         view: How its command shows a result.
         columns: What it says of every head.
-        prefix: Of its columns in the exports, where their names need one.
+        quantities: What `measure.measure` gives, in its order, where that is more than the columns.
+        prefix: Of its columns in the exports; its name and an underscore where it is None.
+        control: Key of its page's choice of the column that the map shows.
+        formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
@@ -113,16 +169,19 @@ class Analysis:
 
     name: str
     package: str
-    result: str
     title: str
-    section: str
-    icon: str
     summary: str
+    section: str = ""
+    icon: str = ":material/extension:"
+    result: str = ""
     corpus: Kind = "text"
     options: type[Options] = Options
     view: type[View] = View
     columns: tuple[HeadColumn, ...] = ()
-    prefix: str = ""
+    quantities: tuple[str, ...] = ()
+    prefix: str | None = None
+    control: str = ""
+    formula: str = ""
     forwards: float = 1.0
     shared: bool = False
     masked_lm: bool = False
@@ -135,21 +194,60 @@ class Analysis:
     @property
     def measure(self) -> Any:
         """The module that computes."""
-        return import_module(f"{self.package}.measure")
+        return self._module("measure")
 
     @property
     def result_class(self) -> Any:
         """The class of its results."""
-        return getattr(import_module(f"{self.package}.result"), self.result)
+        return getattr(self._module("result"), self.result) if self.result else _averages_class(self.name)
+
+    def accumulator(self, model: AttentionModel, request: Any) -> Any:
+        """What one pass feeds."""
+        if hasattr(self.measure, "accumulator"):
+            return self.measure.accumulator(model, request)
+        from bertviz_core.analyses.averages import SegmentAverages
+
+        quantities = self.quantities or [column.quantity for column in self.columns]
+        return SegmentAverages(quantities, self.measure.measure, model.layers, model.heads, model.device)
+
+    def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Any:
+        """The result of a pass."""
+        if hasattr(self.measure, "finish"):
+            return self.measure.finish(accumulator, examples, provenance)
+        texts = accumulator.texts(examples.tokens)
+        return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
+
+    def column(self, quantity: str) -> HeadColumn:
+        """The column of one quantity."""
+        return next(column for column in self.columns if column.quantity == quantity)
+
+    def map_of(self, quantity: str) -> dict[str, str]:
+        """The part of its page's address that shows the map of one quantity."""
+        return {self.control: self.column(quantity).short}
+
+    def export_name(self, quantity: str) -> str:
+        """The name of a column in exports of several analyses."""
+        return (f"{self.name}_" if self.prefix is None else self.prefix) + quantity
+
+    @property
+    def own_figure(self) -> Callable[..., go.Figure] | None:
+        """The paper's figure, from a result and the number that heads are counted from."""
+        return getattr(self._module("figure"), "paper_figure", None)
 
     def figure(self, result: Any) -> go.Figure:
         """The paper's figure, or a map of the first column."""
-        if find_spec(f"{self.package}.figure"):
-            figure: go.Figure = import_module(f"{self.package}.figure").paper_figure(result)
-            return figure
-        from bertviz_core.plotting.style import head_map
+        return self.own_figure(result) if self.own_figure else self.columns[0].map(result)
 
-        column = self.columns[0]
-        values = column.read(result)
-        assert values is not None, f"{self.name} has no {column.quantity}"
-        return head_map(values, column.label)
+    def _module(self, name: str) -> ModuleType:
+        """A module of the package; the package itself where it is a single module, or has none of that name."""
+        package = import_module(self.package)
+        inside = hasattr(package, "__path__") and find_spec(f"{self.package}.{name}")
+        return import_module(f"{self.package}.{name}") if inside else package
+
+
+@cache
+def _averages_class(name: str) -> Any:
+    """HeadAverages of one analysis."""
+    from bertviz_core.analyses.head_averages import HeadAverages
+
+    return type("HeadAverages", (HeadAverages,), {"analysis": name, "__slots__": ()})

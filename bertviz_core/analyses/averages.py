@@ -13,8 +13,8 @@ from bertviz_core.analyses.head_averages import TOP
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.segments import Segments
+    from bertviz_core.models.encoding import Batch, Encoded
+    from bertviz_core.models.tokens import Tokens
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[["Batch", Any], "Tensor"]
@@ -35,12 +35,14 @@ class SegmentAverages:
         self.sum, self.square = torch.zeros_like(self.count), torch.zeros_like(self.count)
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
+        self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def fresh(self) -> Self:
         layers, heads, _ = self.count.shape
         return type(self)(self.quantities, self.measure, layers, heads, self.device)
 
     def update(self, batch: Batch, layer: Any) -> None:
+        self.examples |= {example.number: example for example in batch.examples}
         values = self.measure(batch, layer)  # (batch, head, quantity)
         self.add(layer.layer, values, batch.numbers)
 
@@ -59,6 +61,8 @@ class SegmentAverages:
         self.sum += other.sum
         self.square += other.square
         self._keep_top(slice(None), other.top_values, other.top)
+        examples = self.examples | other.examples
+        self.examples = {number: examples[number] for number in self._numbers() if number in examples}
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
         """The TOP highest of old and new; equal values by segment number, so that order never matters."""
@@ -72,12 +76,17 @@ class SegmentAverages:
         self.top_values[layers] = values[..., :TOP]
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
 
-    def texts(self, segments: Segments) -> dict[str, Any]:
+    def _numbers(self) -> list[int]:
+        """Numbers of the top segments, in order."""
+        import torch
+
+        numbers: list[int] = torch.unique(self.top[~self.top_values.isinf()]).tolist()
+        return numbers
+
+    def texts(self, tokens: Tokens) -> dict[str, Any]:
         """Where the top segments stand, and their tokens, by number (as text)."""
-        wanted = set(self.top[~self.top_values.isinf()].tolist())
-        names = segments.tokens.names
-        chosen = (example for example in segments if example.number in wanted)
-        return {str(e.number): {"where": e.where, "tokens": names(e.ids)} for e in chosen}
+        chosen = [self.examples[number] for number in self._numbers()]
+        return {str(e.number): {"where": e.where, "tokens": tokens.names(e.ids)} for e in chosen}
 
     def result(self) -> dict[str, Any]:
         """The fields of HeadAverages, quantity axis first."""

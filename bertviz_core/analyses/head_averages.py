@@ -59,11 +59,3 @@ class HeadAverages(Result):
     def layer_means(self, quantity: str) -> np.ndarray:
         """(layer,) mean over heads, the line in the paper's figures."""
         return self[quantity].mean(axis=1)
-
-    def rank(self, quantity: str) -> np.ndarray:
-        """(layer, head) rank from 1, the highest value first."""
-        values = self[quantity]
-        order = np.argsort(-values, axis=None, kind="stable")
-        ranks = np.empty(values.size, dtype=int)
-        ranks[order] = np.arange(1, values.size + 1)
-        return ranks.reshape(values.shape)

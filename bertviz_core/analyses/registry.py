@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.analysis import Analysis, Kind
+
+if TYPE_CHECKING:
+    from bertviz_core.models.encoding import Encoded
+    from bertviz_core.models.reading import Examples
 
 BUILT_IN = (
     "surface_patterns",
@@ -20,6 +25,8 @@ BUILT_IN = (
     "clustering",
 )
 ENTRY_POINT = "bertviz_core.analyses"
+PAGES = ("overview", "attention_viewer", "emergence", "tour")
+COMMANDS = ("overview", "emergence", "join-emergence", "attention", "segments", "extract", "treebank", "store")
 log = logging.getLogger(__name__)
 
 
@@ -31,14 +38,24 @@ def _installed() -> Iterator[Analysis]:
         except Exception:
             log.exception("The analysis %s of %s cannot be loaded.", entry.name, entry.value)
             continue
-        if isinstance(analysis, Analysis) and analysis.name not in BUILT_IN:
+        if isinstance(analysis, Analysis):
             yield analysis
         else:
-            log.error("%s is no Analysis, or has the name of a built-in one.", entry.value)
+            log.error("%s is not an Analysis.", entry.value)
 
 
-_built_in = (import_module(f"bertviz_core.analyses.{name}").ANALYSIS for name in BUILT_IN)
-ANALYSES: dict[str, Analysis] = {analysis.name: analysis for analysis in (*_built_in, *_installed())}
+def _all() -> dict[str, Analysis]:
+    analyses = {name: import_module(f"bertviz_core.analyses.{name}").ANALYSIS for name in BUILT_IN}
+    for analysis in _installed():
+        taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
+        if re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) and not taken:
+            analyses[analysis.name] = analysis
+        else:
+            log.error("An analysis cannot be named %r: choose a name that is not taken, a-z, 0-9, _.", analysis.name)
+    return analyses
+
+
+ANALYSES = _all()
 
 
 def shared_pass(analysis: Analysis) -> list[Analysis]:
@@ -47,10 +64,11 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
     return others if analysis.shared else [analysis]
 
 
-def examples_class(kind: Kind) -> Any:
-    """(source, tokens, settings) -> iterable of encoded examples with `skipped` and `counts()`."""
+def examples_class(kind: Kind) -> type[Examples[Encoded]]:
+    """What reads corpora of one kind."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
     from bertviz_core.models.windows import Windows
 
-    return {"text": Segments, "treebank": Sentences, "coreference": Windows}[kind]
+    classes: dict[Kind, type[Examples[Encoded]]] = {"text": Segments, "treebank": Sentences, "coreference": Windows}
+    return classes[kind]

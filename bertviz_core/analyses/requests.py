@@ -2,78 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core import __version__
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError, Cancelled, InputError, ModelError, StoreError
-from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.masked_head import check_masked_head
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
+    from bertviz_core.models.reading import Reading
 
     Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
 DEFAULT_EXECUTION = Execution()
-FORMAT = 2  # raise it when a stored result would mean something else
 CITATION = (
     "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "
     "BlackboxNLP 2019, arXiv:1906.04341."
 )
 
 
-@dataclass(frozen=True)
-class Request:
-    """Everything that a result depends on. `options` are the analysis's own settings, `others` further files it reads,
-    by what they are to it."""
-
-    analysis: str
-    checkpoint: Checkpoint
-    source: Source
-    settings: Settings = field(default_factory=Settings)
-    options: dict[str, Any] = field(default_factory=dict)
-    others: dict[str, Source] = field(default_factory=dict)
-
-    def key(self) -> str:
-        """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
-        parts = {
-            "format": FORMAT,
-            "analysis": self.analysis,
-            "model": self.checkpoint.fingerprint(),
-            "corpus": self.source.digest,
-            "settings": asdict(self.settings),
-            "options": self.options,
-        }
-        if self.others:
-            parts["others"] = {role: source.digest for role, source in self.others.items()}
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-    def for_analysis(self, analysis: str) -> Request:
-        """The same model, corpus and settings under another analysis, which has options and files of its own."""
-        if analysis == self.analysis:
-            return self
-        return Request(analysis, self.checkpoint, self.source, self.settings)
-
-    def check_model(self) -> None:
-        """Raises ModelError, without importing torch, where the analysis needs a head that the model lacks."""
-        if ANALYSES[self.analysis].masked_lm:
-            check_masked_head(self.checkpoint)
-
-    def on(self, source: Source) -> Request:
-        """The same on another corpus."""
-        return replace(self, source=source)
+def check_model(request: Request) -> None:
+    """Raises ModelError, without importing torch, where the analysis needs a head that the model lacks."""
+    if ANALYSES[request.analysis].masked_lm:
+        check_masked_head(request.checkpoint)
 
 
 def find(store: Store | None, request: Request) -> Any | None:
@@ -156,9 +117,9 @@ def _compute_pass(
 ) -> list[Result]:
     """The results of requests that share one pass, all stored when all are done."""
     first = together[0]
-    first.settings.check(first.checkpoint)
+    first.settings.check(first.checkpoint.max_length)
     for request in together:
-        request.check_model()
+        check_model(request)
     progress.start("Loading the model")
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
@@ -188,37 +149,22 @@ def _pass(together: Sequence[Request], model: AttentionModel, execution: Executi
 
     first = together[0]
     asked = ANALYSES[first.analysis]
-    modules = [ANALYSES[request.analysis].measure for request in together]
+    analyses = [ANALYSES[request.analysis] for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
-    counts = _count(examples, progress)
-    accumulators = [module.accumulator(model, request) for module, request in zip(modules, together, strict=True)]
-    progress.start("Running the model", counts[examples.unit], examples.unit)
+    reading = examples.count(progress.advance)  # ahead of the pass: progress has an end, a bad last line is known early
+    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, together, strict=True)]
+    progress.start("Running the model", reading.counts[examples.unit], examples.unit)
     run = getattr(asked.measure, "run", stream.run)
     run(model, examples, accumulators, progress, execution.batch_tokens)
     progress.start("Writing the results")
     return [
-        module.finish(accumulator, examples, _provenance(request, model, examples, counts))
-        for module, accumulator, request in zip(modules, accumulators, together, strict=True)
+        each.finish(accumulator, examples, _provenance(request, model, reading))
+        for each, accumulator, request in zip(analyses, accumulators, together, strict=True)
     ]
 
 
-def _count(examples: Any, progress: Progress) -> dict[str, int]:
-    """Read the corpus once ahead of the pass: so progress has an end, and a bad last line is known early."""
-    total, tokens = 0, 0
-    for example in examples:
-        progress.advance(1)
-        total, tokens = total + 1, tokens + len(example)
-    if not total:
-        raise InputError(
-            f"There is nothing to analyze: all {examples.unit} were skipped.",
-            where=examples.source.name,
-            hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in examples.skipped.reasons.items()),
-        )
-    return {examples.unit: total, "tokens": tokens}
-
-
-def _provenance(request: Request, model: AttentionModel, examples: Any, counts: dict[str, int]) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
     import numpy
     import torch
     import transformers
@@ -241,9 +187,8 @@ def _provenance(request: Request, model: AttentionModel, examples: Any, counts: 
             "digest": request.source.digest,
             "bytes": request.source.size,
         },
-        **examples.counts(),
-        **counts,
-        "left_out": examples.skipped.to_json(),
+        **reading.counts,
+        "left_out": reading.skipped.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import safetensors.numpy
 
+from bertviz_core.corpora.skipped import Skipped
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -86,6 +88,12 @@ def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | N
     return replace(result, provenance=changed, about=about)
 
 
+def with_left_out(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
+    """Provenance in which what an analysis itself skipped follows what the reading skipped."""
+    own = skipped.to_json()
+    return provenance | {"left_out": [*provenance.get("left_out", []), *own]} if own else provenance
+
+
 def to_csv(frame: pd.DataFrame) -> bytes:
     """A table as CSV. A cell of text that a spreadsheet would take for a formula, such as the token "=", begins with an
     apostrophe."""
@@ -116,3 +124,22 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(
         {"label": labels, "layer": layer + 1, "head": head + 1} | {n: a.reshape(-1) for n, a in columns.items()}
     )
+
+
+def origin(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Provenance in a few flat fields, for tables and captions."""
+    settings = provenance["settings"]
+    return {
+        "model": provenance["model"]["name"],
+        "model_fingerprint": provenance["model"]["fingerprint"][:16],
+        "corpus": provenance["corpus"]["name"],
+        "corpus_digest": provenance["corpus"]["digest"][:16],
+        "mode": settings["mode"],
+        "max_length": settings["max_length"],
+        "limit": settings["limit"],
+        "seed": settings["seed"],
+        "dtype": settings["dtype"],
+        **provenance["options"],
+        "bertviz_core": provenance["versions"]["bertviz_core"],
+        "citation": provenance["citation"],
+    }

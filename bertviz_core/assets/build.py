@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 
-from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine.store import SHIPPED
 from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.settings import MODES, Settings
@@ -38,9 +38,9 @@ class Folder:
 def requests() -> list[Request]:
     """What the pages ask for when a newcomer opens them."""
     return [
-        Request(analysis.name, find(DEMO), sample(name), Settings(mode=mode))
-        for analysis in ANALYSES.values()
-        for name in SAMPLES[analysis.corpus]
+        Request(analysis, find(DEMO), sample(name), Settings(mode=mode))
+        for analysis in BUILT_IN
+        for name in SAMPLES[ANALYSES[analysis].corpus]
         for mode in MODES
     ]
 

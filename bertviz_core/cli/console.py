@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -15,6 +16,7 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -82,18 +84,18 @@ class Console:
             exports.check_path(path)
         settings = self.settings()
         values = options.in_mode(settings.paper).to_json()
-        request = requests.Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
+        request = Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
         extra = view.extra_files(request)
         for path in extra:
             exports.check_path(path, (".json",))
-        self.write(view.show(self.computed(request), request, self.opened_store()))
+        self.write(view.show(self.computed(request), request, partial(requests.find, self.opened_store())))
         for path, records in extra.items():
             exports.write_records(path, records())
 
-    def computed(self, request: requests.Request) -> Any:
+    def computed(self, request: Request) -> Any:
         """The stored result, or a new one."""
-        request.settings.check(request.checkpoint)
-        request.check_model()
+        request.settings.check(request.checkpoint.max_length)
+        requests.check_model(request)
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:

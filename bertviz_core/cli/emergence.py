@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from bertviz_core import exports
-from bertviz_core.analyses.emergence_join import join
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.corpora.samples import find_source
+from bertviz_core.emergence.join import join
 from bertviz_core.emergence.requests import EmergenceRequest, compute, find
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.training_folder import find_training

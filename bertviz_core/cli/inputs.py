@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,10 +13,12 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.cli.console import Console, with_console
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
+    from bertviz_core.models.segments import Segments
     from bertviz_core.viewer.view import InputAttention, View
 
 HEAVIEST = 20  # lines that `attention` prints
@@ -28,21 +30,25 @@ inputs_app = typer.Typer()
 @with_console
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
-    from bertviz_core.corpora.skipped import Skipped
     from bertviz_core.corpora.treebank.reader import Treebank, to_authors
 
-    skipped, source = Skipped(), console.source()
-    _write_json(console, lambda: map(to_authors, islice(Treebank(source).sentences(skipped), console.limit)))
-    _say_left_out(console, skipped)
+    bank = Treebank(console.source())
+    _write_json(console, lambda skipped: map(to_authors, islice(bank.sentences(skipped), console.limit)))
 
 
 @inputs_app.command("segments")
 @with_console
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
+    from bertviz_core.models.reading import Reading
+
     inputs = segments_of(console)
-    _write_json(console, lambda: ({"tokens": inputs.tokens.names(e.ids), "where": e.where} for e in inputs))
-    _say_left_out(console, inputs.skipped)
+    names = inputs.tokens.names
+
+    def records(skipped: Skipped) -> Iterator[Any]:
+        return ({"tokens": names(e.ids), "where": e.where} for e in inputs.read(Reading(skipped=skipped)))
+
+    _write_json(console, records)
 
 
 @inputs_app.command("extract")
@@ -54,6 +60,7 @@ def extract(
     """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
     from bertviz_core.engine.extract import extract as write_maps
     from bertviz_core.models.loading import load
+    from bertviz_core.models.reading import Reading
 
     paths = console.out or []
     if len(paths) != 1:
@@ -66,8 +73,10 @@ def extract(
     metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
-    exports.write_records(paths[0].with_suffix(".json"), (_describe(inputs, example) for example in inputs))
-    _say_left_out(console, inputs.skipped)
+    reading = Reading()
+    described = (_describe(inputs, example) for example in inputs.read(reading))
+    exports.write_records(paths[0].with_suffix(".json"), described)
+    _say_left_out(console, reading.skipped)
 
 
 @inputs_app.command("attention")
@@ -96,13 +105,13 @@ def attention(
         print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
-def segments_of(console: Console) -> Any:
+def segments_of(console: Console) -> Segments:
     """The encoded examples of the command's input; raises BertvizError for settings the model cannot use."""
     from bertviz_core.models.loading import load_tokens
     from bertviz_core.models.segments import Segments
 
     checkpoint = console.checkpoint()
-    console.settings().check(checkpoint)
+    console.settings().check(checkpoint.max_length)
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
 
 
@@ -135,21 +144,29 @@ def _require_words(made: Any) -> None:
 
 def _describe(made: Any, example: Any) -> dict[str, Any]:
     """What stands beside the maps: the entry's name, its tokens, and the user's own fields."""
-    return made.other | {"entry": str(example.number), "where": example.where, "tokens": made.tokens.names(example.ids)}
+    return {
+        **example.other,
+        "entry": str(example.number),
+        "where": example.where,
+        "tokens": made.tokens.names(example.ids),
+    }
 
 
-def _say_left_out(console: Console, skipped: Any) -> None:
+def _say_left_out(console: Console, skipped: Skipped) -> None:
     for entry in skipped.to_json():
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
 
 
-def _write_json(console: Console, records: Callable[[], Iterable[Any]]) -> None:
-    """The records, read anew for each --out, as a JSON list."""
+def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
+    """The records, read anew for each --out, as a JSON list; then what the last reading left out."""
+    skipped = Skipped()
     for path in console.out or []:
         exports.check_path(path, (".json",))
     for path in console.out or []:
-        exports.write_records(path, records())
+        skipped = Skipped()
+        exports.write_records(path, records(skipped))
     if not console.out:
-        for piece in exports.json_pieces(records()):
+        for piece in exports.json_pieces(records(skipped)):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.write(b"\n")
+    _say_left_out(console, skipped)

@@ -16,7 +16,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Column, counted
-from bertviz_core.plotting.style import BEHAVIOURS, COLOURS, NAMES, RING
+from bertviz_core.plotting.style import BEHAVIOURS, RING
 
 BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
 LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"}
@@ -76,10 +76,10 @@ def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figur
     titles = ["Average attention to", "Entropy, nats"]
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
     for name in (name for name in SHARES if name in result.present):
-        colour, symbol = COLOURS[name]
+        column = ANALYSES["surface_patterns"].column(name)
         values = result[name][:, head.layer, head.head]
-        figure.add_trace(go.Scatter(**_line(result, values, NAMES[name], colour, symbol)), row=1, col=1)
-    colour, symbol = COLOURS["entropy"]
+        figure.add_trace(go.Scatter(**_line(result, values, column.short, *column.marker)), row=1, col=1)
+    colour, symbol = ANALYSES["entropy"].column("entropy").marker
     values = result["entropy"][:, head.layer, head.head]
     figure.add_trace(go.Scatter(**_line(result, values, "entropy", colour, symbol), showlegend=False), row=1, col=2)
     figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
@@ -92,7 +92,8 @@ def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figur
 
 def columns(result: Emergence, place: int) -> list[Column]:
     """The quantities of every head at one step, for the map of heads."""
-    wanted = ((name, c.quantity) for name in ("surface_patterns", "entropy") for c in ANALYSES[name].columns)
+    names = ("surface_patterns", "entropy")
+    wanted = ((name, c.quantity) for name in names for c in ANALYSES[name].columns if c.overview)
     return [Column(analysis, name, result[name][place]) for analysis, name in wanted if name in result.present]
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.requests import DEFAULT_EXECUTION, FORMAT, Request
+from bertviz_core.analyses.request import FORMAT, Request
+from bertviz_core.analyses.requests import DEFAULT_EXECUTION
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, CheckpointResults, assemble, checkpoint_results
@@ -104,7 +105,7 @@ def compute(
     settings, and where no checkpoint is left; Cancelled when progress says so.
     """
     progress, skipped = progress or Progress(), deepcopy(request.training.skipped)
-    request.settings.check(request.training.first)
+    request.settings.check(request.training.first.max_length)
     with store.pinned([request.key(), *request.parts()]):
         return _compute_all(request, store, execution, progress, skipped, load)
 

@@ -12,10 +12,10 @@ import numpy as np
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviours
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import UAS, DependencyHeads
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.proportions import best_heads, of_heads, share
 from bertviz_core.analyses.results import Result, to_lists
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import linguistic
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from bertviz_core.models.encoding import Encoded, buckets, collate
 from bertviz_core.models.words import membership, word_of
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 
 def extract(

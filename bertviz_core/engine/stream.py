@@ -12,7 +12,7 @@ from bertviz_core.models.encoding import Encoded, buckets, collate
 
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 REGISTERED = "bertviz_observed"
 Observer = Callable[["Tensor", "Tensor | None"], None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from bertviz_core.models.tokens import Tokens
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
 
@@ -27,6 +27,7 @@ class Encoded:
     number: its place in the corpus, from 0.   where: "line 12", for people.
     ids, types: (token,) int64.
     words: (token,) int64, the word a token belongs to, -1 for special tokens; None where words are not known.
+    other: the user's own fields of a JSON example.
     """
 
     number: int
@@ -34,6 +35,7 @@ class Encoded:
     ids: np.ndarray
     types: np.ndarray
     words: np.ndarray | None = None
+    other: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)

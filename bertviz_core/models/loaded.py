@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bertviz_core.models.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from bertviz_core.corpora.skipped import Skipped
@@ -11,37 +10,10 @@ from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.masked_head import check_masked_head, no_head
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import encode_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
-
-CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
-GPU_BATCH_TOKENS = 65_536
-
-
-@dataclass
-class AttentionModel:
-    """An encoder with per-head attention, in evaluation mode, its parameters frozen.
-
-    observable: the family calls the registered attention function; otherwise maps come the ordinary way.
-    causal: a token sees only itself and what stands before it.
-    masked_lm: the model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
-    """
-
-    checkpoint: Checkpoint
-    encoder: Any
-    tokens: Tokens
-    device: str
-    layers: int
-    heads: int
-    has_types: bool
-    observable: bool = True
-    causal: bool = False
-    masked_lm: Any = None
-
-    @property
-    def batch_tokens(self) -> int:
-        return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
 
 
 def load(

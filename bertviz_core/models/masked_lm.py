@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.masking import Masking
+    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,21 +16,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.settings import Settings
 
 Line = tuple[int, list[int]]  # line number, ids
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
@@ -40,40 +39,31 @@ UNENDED = "a line of the last document, which no blank line ends (the release dr
 
 
 @dataclass
-class Segments:
-    """The encoded examples of a corpus, made anew on every iteration; counts what it left out as it goes."""
-
-    source: Source
-    tokens: Tokens
-    settings: Settings
-    skipped: Skipped = field(default_factory=Skipped)
-    documents: int = 0
-    other: dict[str, Any] = field(default_factory=dict)  # the user's own fields of the example that was read last
+class Segments(Examples[Encoded]):
+    """The encoded segments of a text corpus."""
 
     unit: ClassVar[str] = "segments"
 
     def __post_init__(self) -> None:
         self.corpus = read_text(self.source)
 
-    def __iter__(self) -> Iterator[Encoded]:
-        self.skipped, self.documents = Skipped(), 0
+    def read(self, reading: Reading) -> Iterator[Encoded]:
+        reading.counts["documents"] = 0
         if isinstance(self.corpus, TextCorpus):
-            examples = self._from_text(self.corpus.paragraphs())
+            segments = self._from_text(self.corpus.paragraphs(), reading)
         else:
-            examples = self._from_records(self.corpus.records())
-        return islice(examples, self.settings.limit)
+            segments = self._from_records(self.corpus.records(), reading)
+        return islice(segments, self.settings.limit)
 
-    def counts(self) -> dict[str, int]:
-        """What the corpus holds, as far as the last iteration came."""
-        return {"documents": self.documents}
-
-    def _from_text(self, paragraphs: Iterator[Paragraph]) -> Iterator[Encoded]:
-        chunks = self._chunks(paragraphs)
-        for number, (document, chunk) in enumerate(self._released(chunks) if self.settings.paper else chunks):
+    def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
+        chunks = self._chunks(paragraphs, reading)
+        if self.settings.paper:
+            chunks = self._released(chunks, reading.skipped)
+        for number, (document, chunk) in enumerate(chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            yield self._segment(number, _where(chunk), chunk, rng)
+            yield self._segment(number, chunk, rng, reading.skipped)
 
-    def _released(self, chunks: Iterator[tuple[int, list[Line]]]) -> Iterator[tuple[int, list[Line]]]:
+    def _released(self, chunks: Iterator[tuple[int, list[Line]]], skipped: Skipped) -> Iterator[tuple[int, list[Line]]]:
         """The chunks that the release makes segments of; the lines of the others are counted."""
         ended_early = None
         for document, chunk in chunks:
@@ -86,13 +76,13 @@ class Segments:
             else:
                 yield document, chunk
                 continue
-            self.skipped.add(reason, _where(chunk), len(chunk))
+            skipped.add(reason, _where(chunk), len(chunk))
 
     @cached_property
     def _unended(self) -> int | None:
         return self.corpus.unended() if isinstance(self.corpus, TextCorpus) else None
 
-    def _chunks(self, paragraphs: Iterator[Paragraph]) -> Iterator[tuple[int, list[Line]]]:
+    def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
         budget = self.settings.max_length - sum(map(len, self.tokens.frame))
         minimum = 1 if self.settings.paper else 2
@@ -103,26 +93,26 @@ class Segments:
                 yield document, chunk
                 chunk, length = [], 0
             document = paragraph.document
-            self.documents = document + 1
+            reading.counts["documents"] = document + 1
             ids = self.tokens.encode(paragraph.text)
-            _say_unknown(ids, self.tokens, f"line {paragraph.line}", self.skipped)
+            _say_unknown(ids, self.tokens, f"line {paragraph.line}", reading.skipped)
             if ids:
                 chunk.append((paragraph.line, ids))
                 length += len(ids)
             else:
-                self.skipped.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
+                reading.skipped.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
         if chunk:
             yield document, chunk
 
-    def _segment(self, number: int, where: str, chunk: list[Line], rng: random.Random) -> Encoded:
+    def _segment(self, number: int, chunk: list[Line], rng: random.Random, skipped: Skipped) -> Encoded:
         cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
         sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
         frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
         selected = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
         for line, ids in chunk:
             if len(ids) > self.settings.max_length - sum(map(len, self.tokens.single)):
-                self.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
-        return self._framed(number, where, selected, frame)
+                skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
+        return self._framed(number, _where(chunk), selected, frame)
 
     def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
         first = [*frame[0], *sides[0], *frame[1]]
@@ -130,41 +120,40 @@ class Segments:
         types = np.repeat([0, 0 if self.settings.paper else 1], [len(first), len(second)])
         return Encoded(number, where, np.array(first + second, dtype=np.int64), types)
 
-    def _from_records(self, records: Iterator[Record]) -> Iterator[Encoded]:
+    def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
         forms = {"text": self._from_string, "words": self._from_words, "tokens": self._from_tokens}
         for record in records:
-            self.documents = record.number + 1
+            reading.counts["documents"] = record.number + 1
             where = f"line {record.line}, object {record.number + 1}"
-            example = forms[record.form](record, where)
+            example = forms[record.form](record, where, reading.skipped)
             if not len(example):
-                self.skipped.add("an example without tokens (skipped)", where)
+                reading.skipped.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:
-                self.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
+                reading.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
             else:
-                self.other = record.other
-                yield example
+                yield replace(example, other=record.other)
 
-    def _from_string(self, record: Record, where: str) -> Encoded:
+    def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         ids = self.tokens.encode(record.value)
-        _say_unknown(ids, self.tokens, where, self.skipped)
+        _say_unknown(ids, self.tokens, where, skipped)
         maximum = self.settings.max_length - sum(map(len, self.tokens.single))
         selected = ids if self.settings.paper else ids[:maximum]
         if selected != ids:
-            self.skipped.add("a text longer than a segment (its end was cut)", where)
+            skipped.add("a text longer than a segment (its end was cut)", where)
         frame = self.tokens.single if selected else [[], []]  # no token, nothing to frame: such an example is left out
         return self._framed(record.number, where, [selected], frame)
 
-    def _from_words(self, record: Record, where: str) -> Encoded:
-        return encode_words(record.value, self.tokens, record.number, where, self.skipped)
+    def _from_words(self, record: Record, where: str, skipped: Skipped) -> Encoded:
+        return encode_words(record.value, self.tokens, record.number, where, skipped)
 
-    def _from_tokens(self, record: Record, where: str) -> Encoded:
+    def _from_tokens(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         found, unknown = self.tokens.ids(record.value)
         ids = np.array(found, dtype=np.int64)
         if unknown:
-            self.skipped.add(UNKNOWN, where, unknown)
+            skipped.add(UNKNOWN, where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
         if not set(chain(*self.tokens.single)) <= set(found):
-            self.skipped.add("`tokens` without the model's special tokens (taken as given)", where)
+            skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         after = len(ends) > 1 and not self.settings.paper
         types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
         return Encoded(record.number, where, ids, types)

@@ -22,7 +22,7 @@ from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     from bertviz_core.models.checkpoint import Checkpoint
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 TOP = 5  # predictions shown for a masked token

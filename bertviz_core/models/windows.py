@@ -11,7 +11,7 @@ Definitions: docs/methods.md, sections 1 and 7.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, ClassVar
 
@@ -22,11 +22,9 @@ from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.tokens import Tokens
-from bertviz_core.settings import Settings
+from bertviz_core.models.reading import Examples, Reading
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
 
@@ -47,82 +45,65 @@ class Window(Encoded):
 
 
 @dataclass
-class Windows:
-    """The windows of a coreference corpus, made anew on every iteration; counts what it left out as it goes."""
-
-    source: Source
-    tokens: Tokens
-    settings: Settings
-    skipped: Skipped = field(default_factory=Skipped)
-    counted: dict[str, int] = field(default_factory=dict)
-    decided: set[str] = field(default_factory=set)  # what decided the head words
+class Windows(Examples[Window]):
+    """The windows of a coreference corpus; of a reading's counts, `items` are the mentions that are scored and
+    `head_words` says what decided the head words."""
 
     unit: ClassVar[str] = "windows"
 
     def __post_init__(self) -> None:
         self.corpus = read_coreference(self.source)
 
-    def __iter__(self) -> Iterator[Window]:
-        self.skipped, self.decided = Skipped(), set()
-        self.counted = dict.fromkeys(COUNTED, 0)
-        yield from islice(self._all(), self.settings.limit)
-        if not self.counted["items"]:
+    def read(self, reading: Reading) -> Iterator[Window]:
+        reading.counts |= {"format": self.corpus.format, "head_words": "", **dict.fromkeys(COUNTED, 0)}
+        yield from islice(self._all(reading), self.settings.limit)
+        if not reading.counts["items"]:
             raise InputError(
                 "No mention has an antecedent that could be guessed.",
                 where=self.source.name,
                 hint=f"Read as {self.corpus.format}: check that its last column, or `Entity=`, holds chains.",
             )
 
-    def counts(self) -> dict[str, Any]:
-        """What the corpus holds, as far as the last iteration came: `items` are the mentions that are scored."""
-        return {"format": self.corpus.format, "head_words": " and ".join(sorted(self.decided)), **self.counted}
-
-    def _all(self) -> Iterator[Window]:
-        number = 0
-        for document in self.corpus.documents(self.skipped):
-            self._count(document)
-            for example in self._windows(document, number) if document.words else ():
-                self.counted["items"] += len(example.items)
+    def _all(self, reading: Reading) -> Iterator[Window]:
+        number, decided = 0, set()
+        for document in self.corpus.documents(reading.skipped):
+            decided.add(head_word_source(document))
+            reading.counts["head_words"] = " and ".join(sorted(decided))
+            _count(document, reading.counts)
+            for example in self._windows(document, number, reading) if document.words else ():
+                reading.counts["items"] += len(example.items)
                 number += 1
                 yield example
 
-    def _count(self, document: CoreferenceDocument) -> None:
-        self.decided.add(head_word_source(document))
-        self.counted["documents"] += 1
-        self.counted["sentences"] += len(document.sentences)
-        self.counted["words"] += len(document.words)
-        self.counted["mentions"] += len(document.mentions)
-        self.counted["chains"] += len({mention.cluster for mention in document.mentions})
-
-    def _windows(self, document: CoreferenceDocument, number: int) -> Iterator[Window]:
+    def _windows(self, document: CoreferenceDocument, number: int, reading: Reading) -> Iterator[Window]:
         budget = self.settings.max_length - sum(map(len, self.tokens.single))
-        pieces = self._pieces(document, budget // 2)
+        pieces = self._pieces(document, budget // 2, reading)
         ends = np.cumsum([len(piece) for piece in pieces])
         if self.settings.paper:
             spans = [(0, _whole_sentences(document.sentences, ends, budget))]
-            self._count_cut(document, spans[0][1])
+            self._count_cut(document, spans[0][1], reading.skipped)
         else:
             spans = _overlapping(ends, budget)
         heads = head_words(document)
-        asked = items_of(document, heads, spans, self.skipped)
+        asked = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, asked, strict=True):
             if items:
                 frame = self._frame(pieces[slice(*span)])
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
                     number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
-                    item_number=self.counted["items"],
+                    item_number=reading.counts["items"],
                 )  # fmt: skip
                 number += 1
 
-    def _pieces(self, document: CoreferenceDocument, most: int) -> list[list[int]]:
+    def _pieces(self, document: CoreferenceDocument, most: int, reading: Reading) -> list[list[int]]:
         """Of every word; one that cleans to nothing becomes one [UNK], a monstrous one is cut."""
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
-            self.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
-        self.counted["split_words"] += sum(len(piece) > 1 for piece in pieces)
+            reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+        reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > most for piece in pieces):
-            self.skipped.add("a word longer than half a window (cut)", document.name, long)
+            reading.skipped.add("a word longer than half a window (cut)", document.name, long)
         return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
 
     def _frame(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -133,12 +114,20 @@ class Windows:
         owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
         return ids, np.zeros(len(ids), dtype=np.int64), owners
 
-    def _count_cut(self, document: CoreferenceDocument, kept: int) -> None:
+    def _count_cut(self, document: CoreferenceDocument, kept: int, skipped: Skipped) -> None:
         length = self.settings.max_length
         if words := len(document.words) - kept:
-            self.skipped.add(f"a word past the cut at {length} tokens", document.name, words)
+            skipped.add(f"a word past the cut at {length} tokens", document.name, words)
         if mentions := sum(mention.end > kept for mention in document.mentions):
-            self.skipped.add(f"a mention cut off at {length} tokens", document.name, mentions)
+            skipped.add(f"a mention cut off at {length} tokens", document.name, mentions)
+
+
+def _count(document: CoreferenceDocument, counts: dict[str, Any]) -> None:
+    counts["documents"] += 1
+    counts["sentences"] += len(document.sentences)
+    counts["words"] += len(document.words)
+    counts["mentions"] += len(document.mentions)
+    counts["chains"] += len({mention.cluster for mention in document.mentions})
 
 
 def scored_in(windows: Windows, document: int, head: int) -> tuple[Window, int]:

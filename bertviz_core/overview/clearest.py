@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.linguistic import NO_RELATION
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import NO_RELATION, Results
+from bertviz_core.overview.head_summary import Results
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.dependency_heads.result import DependencyHeads

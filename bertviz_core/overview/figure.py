@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Column, Relation, counted, ranks
+from bertviz_core.heads import Head, ranks
+from bertviz_core.overview.head_summary import Column, Relation, counted
 from bertviz_core.plotting.style import BEHAVIOURS, map_axes, number
 
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps a black marker in sight on a dark page
@@ -43,9 +43,9 @@ def head_rows(columns: list[Column], head: Head, titles: Mapping[str, str]) -> l
     return [
         {
             "quantity": column.label,
-            "value": _value(column, column.values[head.layer, head.head]),
+            "value": column.text(column.values[head.layer, head.head]),
             "rank": f"{ranks(column.values)[head.layer, head.head]} of {column.values.size}",
-            "baseline": f"{_value(column, column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
+            "baseline": f"{column.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
             "analysis": titles.get(column.analysis, column.analysis),
         }
         for column in columns
@@ -65,12 +65,6 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
         }
         for relation in relations
     ]
-
-
-def _value(column: Column, value: float) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{100 * value:.1f}%" if column.percent else number(value)
 
 
 def _traces(

@@ -6,28 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bertviz_core.analyses.analysis import HeadColumn
 from bertviz_core.analyses.behaviors import BEHAVIOURS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviours
-from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.linguistic import NO_RELATION, linguistic, shown_counts
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, ranks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-
 
 Results = Mapping[str, Any]
-NO_RELATION = ("all", "UAS", "root", "punct")  # rows of the dependency analysis that say nothing of a relation
 DIRECTIONS = ("dependent → head", "head → dependent")
-MARKED = 6  # relations named, as many as the paper names
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +42,18 @@ class Column:
         """Its name on the screen."""
         return self._spec.label
 
-    @property
-    def percent(self) -> bool:
-        """Whether its values are shown as percentages."""
-        return self._spec.percent
+    def text(self, value: float) -> str:
+        """A value as it is shown."""
+        return self._spec.text(value)
 
     @property
     def name(self) -> str:
         """Its name in exports."""
-        return ANALYSES[self.analysis].prefix + self.quantity
+        return ANALYSES[self.analysis].export_name(self.quantity)
 
     @property
     def _spec(self) -> HeadColumn:
-        return next(column for column in ANALYSES[self.analysis].columns if column.quantity == self.quantity)
+        return ANALYSES[self.analysis].column(self.quantity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +76,8 @@ def columns(results: Results) -> list[Column]:
         for name, analysis in ANALYSES.items()
         if name in results
         for column in analysis.columns
-        if (values := column.read(results[name])) is not None
+        if column.overview and (values := column.read(results[name])) is not None
     ]
-
-
-def ranks(values: np.ndarray) -> np.ndarray:
-    """(layer, head) rank from 1, the highest value first, the first of equals first, what is absent last."""
-    order = np.argsort(-values, axis=None, kind="stable")
-    found = np.empty(values.size, dtype=int)
-    found[order] = np.arange(1, values.size + 1)
-    return found.reshape(values.shape)
 
 
 def behavior_labels(
@@ -108,21 +95,11 @@ def behavior_labels(
     return behaviours(known, thresholds, map(Head.parse, named or {})) if known else None
 
 
-def linguistic(results: Results) -> dict[str, str]:
-    """Label of a head -> what section 4 found it best at: the heads that Figure 6 marks with crosses."""
-    found: dict[str, list[str]] = {}
-    for name, read in (("dependency_heads", _found_relations), ("coreference_heads", _found_coreference)):
-        if name in results:
-            for label, what in read(results[name]):
-                found.setdefault(label, []).append(what)
-    return {label: ", ".join(names) for label, names in found.items()}
-
-
 def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
     """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
     if "dependency_heads" not in results:
         return []
-    result = _counts(results["dependency_heads"])
+    result = shown_counts(results["dependency_heads"])
     offsets = result.offset_accuracy
     accuracy = result.accuracy.max(0)  # (relation, layer, head)
     own = accuracy[:, head.layer, head.head]
@@ -168,24 +145,3 @@ def counted(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
     order = [name for name in BEHAVIOURS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
     return {name: count for name in order if (count := int((labels == name).sum()))}
-
-
-def _counts(result: DependencyHeads) -> DependencyHeads:
-    """`shown_relations` without the sentences, which take most of its time."""
-    return shown_relations(replace(result, sentences=[]))
-
-
-def _found_relations(result: Any) -> list[tuple[str, str]]:
-    """The relations whose best head leaves the best fixed offset furthest behind, its interval clear of it."""
-    table = _counts(result).to_frame()
-    table = table[~table["relation"].isin(NO_RELATION) & (table["low"] > table["baseline_accuracy"])]
-    order = (table["accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
-    return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
-
-
-def _found_coreference(result: Any) -> list[tuple[str, str]]:
-    """The best head on all mentions together, where it beats the guess that the nearest mention is the antecedent."""
-    best = result.best()
-    nearest = result.systems_accuracy()[result.systems.index("nearest"), 0]
-    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
-    return [(best.head.label(), "coreference")] if accuracy > nearest else []

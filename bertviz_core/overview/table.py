@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.results import to_csv
+from bertviz_core.analyses.results import origin, to_csv
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError, SettingsError
-from bertviz_core.exports import origin
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.overview.head_summary import Results, frame
 from bertviz_core.overview.stored_results import largest

@@ -9,44 +9,18 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, ranks
+from bertviz_core.plotting import palette
+from bertviz_core.plotting.palette import Marker
 
-# A behavior's color and marker: the marker tells it without the color.
-COLOURS = {
-    "current": ("#8c8c8c", "circle-open"),
-    "previous": ("#2f7fd1", "triangle-left"),
-    "next": ("#e03131", "triangle-right"),
-    "to_cls": ("#9c36b5", "diamond"),
-    "to_sep": ("#2b9348", "circle"),
-    "to_punct": ("#0c9aa8", "square"),
-    "to_other": ("#8c8c8c", "circle-open"),
-    "sep_to_sep": ("#2b9348", "circle"),
-    "other_to_sep": ("#e8890c", "diamond-open"),
-    "entropy": ("#e8890c", "triangle-up"),
-    "from_cls": ("#9c36b5", "diamond"),
-}
-NAMES = {
-    "current": "the token itself",
-    "previous": "the previous token",
-    "next": "the next token",
-    "to_cls": "[CLS]",
-    "to_sep": "[SEP]",
-    "to_punct": ". or ,",
-    "to_other": "other tokens",
-    "sep_to_sep": "[SEP] to [SEP]",
-    "other_to_sep": "other tokens to [SEP]",
-    "entropy": "all tokens",
-    "from_cls": "[CLS] alone",
-    "max_weight": "largest weight of a row",
-}
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIOURS = {
-    "next": (*COLOURS["next"], "", "next token"),
-    "previous": (*COLOURS["previous"], "", "previous token"),
-    "broad": (*COLOURS["entropy"], "", "broad attention"),
-    "to_cls": (COLOURS["to_cls"][0], "circle", "C", "[CLS]"),
-    "to_sep": (COLOURS["to_sep"][0], "circle", "S", "[SEP]"),
-    "to_punct": (*COLOURS["to_punct"], "", "full stop or comma"),
+    "next": (*palette.NEXT, "", "next token"),
+    "previous": (*palette.PREVIOUS, "", "previous token"),
+    "broad": (*palette.BROAD, "", "broad attention"),
+    "to_cls": (palette.CLS[0], "circle", "C", "[CLS]"),
+    "to_sep": (palette.SEP[0], "circle", "S", "[SEP]"),
+    "to_punct": (*palette.PUNCTUATION, "", "full stop or comma"),
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),
 }
@@ -63,7 +37,8 @@ class Series:
 
     key: str
     values: np.ndarray
-    name: str = ""
+    name: str
+    marker: Marker
 
 
 def label(layer: int, head: int, base: int = 1) -> str:
@@ -88,8 +63,7 @@ def percent_decimals(n: int) -> int:
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
     for index, one in enumerate(series):
-        colour, symbol = COLOURS[one.key]
-        name = one.name or NAMES[one.key]
+        (colour, symbol), name = one.marker, one.name
         shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
         dots = _dots(one.values, shift, name, base)
         figure.add_scatter(
@@ -119,13 +93,12 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
     """x, y and hover of a dot for each head."""
     layer, head = np.divmod(np.arange(values.size), values.shape[1])
-    ranks = values.size - np.argsort(np.argsort(values, axis=None))
     labels = [label(i, j, base) for i, j in zip(layer, head, strict=True)]
     keys = [label(i, j) for i, j in zip(layer, head, strict=True)]
     return {
         "x": layer + 1 + shift,
         "y": values.reshape(-1),
-        "customdata": np.stack([keys, labels, ranks.astype(str)], axis=1),
+        "customdata": np.stack([keys, labels, ranks(values).reshape(-1).astype(str)], axis=1),
         "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.requests import Request, needs_masked_lm
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import needs_masked_lm
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.emergence import requests as emergence
@@ -25,7 +26,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
 

@@ -6,9 +6,11 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Results, behavior_labels, counted, linguistic
-from bertviz_core.plotting.style import BEHAVIOURS, NAMES
+from bertviz_core.overview.head_summary import Results, behavior_labels, counted
+from bertviz_core.plotting.style import BEHAVIOURS
 from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 
@@ -161,7 +163,7 @@ SURFACE = (
         "Which head attends most to the previous token, and how much?",
         ("surface_patterns",),
         _neighbours,
-        {"quantity": NAMES["previous"]},
+        ANALYSES["surface_patterns"].map_of("previous"),
     ),
     Step(
         "The separator",
@@ -174,7 +176,7 @@ SURFACE = (
         "In which layer is attention to [SEP] highest, and does it reach half?",
         ("surface_patterns",),
         _separators,
-        {"quantity": NAMES["to_sep"]},
+        ANALYSES["surface_patterns"].map_of("to_sep"),
     ),
     Step(
         "A no-op",
@@ -187,7 +189,7 @@ SURFACE = (
         "In the layer that attends most to [SEP], does a weight on it matter more or less than one on another token?",
         ("sep_gradients",),
         _no_op,
-        {"gradient": "gradient to [SEP]"},
+        ANALYSES["sep_gradients"].map_of("to_sep"),
     ),
     Step(
         "Narrow and broad",
@@ -200,6 +202,6 @@ SURFACE = (
         "Which head is the broadest, and how close is it to uniform attention?",
         ("entropy",),
         _breadth,
-        {"of": NAMES["entropy"]},
+        ANALYSES["entropy"].map_of("entropy"),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -14,17 +15,17 @@ from plotly.basedatatypes import BaseFigure
 
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import boxes, methods, services
+from pages.shared import boxes, head_panel, methods, services
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyse
 from pages.shared.jobs import asked
 from pages.shared.jobs import panel as job_panel
 from pages.shared.remembered import remembered
-from pages.shared.views import head_panel
 
 R = TypeVar("R", bound=Result)
 
@@ -65,7 +66,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     if result is not None:
         _counted(result)
         return result
-    request.check_model()
+    check_model(request)
     job = asked.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)
@@ -194,18 +195,21 @@ def downloads(result: Result) -> None:
         st.caption("SVG: the camera above each figure.")
 
 
-def about(formula: str, text: str, function: Callable[..., Any] | property, section: int | None = None) -> None:
+def about(
+    formula: str, text: str, function: Callable[..., Any] | property | ModuleType, section: int | None = None
+) -> None:
     """The expander that explains a page's numbers.
 
     Args:
-        formula: LaTeX.
+        formula: LaTeX, or empty.
         text: Markdown.
         function: What computes the numbers; its source is shown.
         section: Number of the section of docs/methods.md to link to.
     """
     source: Any = function.fget if isinstance(function, property) else function
     with st.expander("About this figure", icon=":material/functions:"):
-        st.latex(formula)
+        if formula:
+            st.latex(formula)
         st.markdown(text)
         if section is not None:
             methods.button(section)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import requests as training_emergence
@@ -18,14 +18,14 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.engine.workers import Worker
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.tasks.workers import Worker
 from pages.shared.remembered import remembered
 
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.single_input import OneInput, Prediction
 
 

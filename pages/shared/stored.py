@@ -6,7 +6,8 @@ from typing import Any
 
 from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import check_model
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import ModelError
@@ -53,7 +54,7 @@ def everything(page: str, selection: Selection) -> list[Request]:
 def can_be_made(request: Request) -> bool:
     """Whether the model has what the analysis needs."""
     try:
-        request.check_model()
+        check_model(request)
     except ModelError:
         return False
     return True

@@ -154,10 +154,6 @@ def test_quantities_by_name(averages):
     assert averages.layer_means("one").tolist() == pytest.approx([1.1 / 3, 0.5])
 
 
-def test_ranks_begin_with_the_highest_and_ties_with_the_first_head(averages):
-    assert averages.rank("one").tolist() == [[2, 6, 3], [1, 5, 4]]
-
-
 def test_the_table_and_the_arrays_hold_what_is_present(averages):
     frame = averages.to_frame()
     assert frame.columns.tolist() == ["label", "layer", "head", "one", "one_interval"]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
-from bertviz_core.analyses.requests import Request, compute, compute_all, find, passes
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute, compute_all, find, passes
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
@@ -271,5 +272,5 @@ def test_cancel_ends_everything(store, request_for):
 
 def test_results_of_an_earlier_format_have_other_keys(request_for, monkeypatch):
     key = request_for("entropy").key()
-    monkeypatch.setattr("bertviz_core.analyses.requests.FORMAT", 1)
+    monkeypatch.setattr("bertviz_core.analyses.request.FORMAT", 1)
     assert request_for("entropy").key() != key

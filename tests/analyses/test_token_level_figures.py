@@ -7,7 +7,8 @@ import pytest
 
 from bertviz_core.analyses.entropy import figure as entropy
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora.samples import sample
@@ -66,10 +67,3 @@ def test_the_map_has_layers_across_heads_down_and_the_chosen_ringed(layers, head
     assert marks.customdata[-1][0] == chosen.label()  # what a click means, counted from 1
     assert marks.customdata[-1][1] == chosen.label(0)  # what the screen says
     assert figure.layout.xaxis.ticktext[0] == "0"
-
-
-def test_ranks_in_the_hover_are_those_of_the_result(stored):
-    result: SurfacePatterns = stored["surface_patterns"]
-    marks = head_map(result["next"], "x").data[0]
-    ranks = np.array([int(row[2]) for row in marks.customdata]).reshape(result["next"].shape)
-    np.testing.assert_array_equal(ranks, result.rank("next"))

@@ -12,8 +12,8 @@ import pytest
 
 from bertviz_core.engine import jobs as jobs_module
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.workers import _died
 from bertviz_core.errors import StoreError
+from bertviz_core.tasks.workers import _died
 from pages.shared import services
 from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
 from tests.browser import chromium as browser

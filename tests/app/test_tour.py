@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
@@ -68,14 +69,16 @@ def test_next_and_back_go_through_all_steps() -> None:
 
 
 def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
-    from bertviz_core.plotting.style import NAMES
+    from bertviz_core.analyses.surface_patterns import ANALYSIS
+
+    name = ANALYSIS.column("previous").short
 
     number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbours")
     answer = next(m.value for m in tour(number).markdown if re.match(r"Head \d", m.value)).replace("\\", "")
     head, value = re.fullmatch(r"Head (\S+), with (\S+) on average\.", answer).groups()
-    app = open_app("surface_patterns", head=head, quantity=NAMES["previous"])
+    app = open_app("surface_patterns", head=head, quantity=name)
     rows = app.dataframe[0].value
-    row = rows[rows["quantity"] == NAMES["previous"]].iloc[0]
+    row = rows[rows["quantity"] == name].iloc[0]
     assert float(row["value"].split()[0]) == pytest.approx(float(value), abs=0.006)
     assert row["rank"].startswith("1 of")
 

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.overview import linguistic
+from bertviz_core.analyses import linguistic
 from pages.shared import services
 from pages.shared.frame import uploads
 from tests.app.test_app import ROOT, open_app, own_store, unescaped, wait_for_job, words

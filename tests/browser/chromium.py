@@ -22,7 +22,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-backgroun
 
 
 @contextmanager
-def served(store: Path, script: Path | None = None, root: Path = ROOT) -> Iterator[str]:
+def served(store: Path, script: Path | None = None, root: Path = ROOT, python_path: str = "") -> Iterator[str]:
     """The app, or another script, on a free port, with a store of its own; gives its address. root: of the checkout."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -33,7 +33,7 @@ def served(store: Path, script: Path | None = None, root: Path = ROOT) -> Iterat
     server = subprocess.Popen(
         command,
         cwd=root,
-        env=os.environ | {"BERTVIZ_STORE": str(store), "PYTHONPATH": str(root)},
+        env=os.environ | {"BERTVIZ_STORE": str(store), "PYTHONPATH": python_path or str(root)},
         stdout=log,
         stderr=subprocess.STDOUT,
     )

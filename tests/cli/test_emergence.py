@@ -11,8 +11,8 @@ from bertviz_core.emergence.requests import shipped
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.engine.store import Store
 from tests import trainings
-from tests.analyses.test_emergence_join import part
 from tests.cli.test_commands import run
+from tests.emergence.test_join import part
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
 SMALL = ("--max-length", "64", "--limit", "60")

@@ -14,7 +14,7 @@ import pytest
 
 from bertviz_core.access import Access
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine import store as store_module
 from bertviz_core.engine.store import Store, default_limit
 from bertviz_core.engine.uploads import Uploads

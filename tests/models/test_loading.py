@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint, loading

@@ -34,8 +34,15 @@ def test_every_word_has_its_pieces_in_order(tokens):
     assert first.sentence.governors == (2, 0) and not first.types.any()
     assert second.words[:2].tolist() == [-1, 0] and second.ids[1] == tokens.unk  # the word that cleans to nothing
     assert set(second.words.tolist()) == {-1, 0, 1} and (np.diff(second.words[1:-1]) >= 0).all()
-    assert sentences.counts() == {"format": "word head-label", "words": 4, "split_words": 1}
-    assert {entry["reason"]: entry["count"] for entry in sentences.skipped.to_json()} == {
+    reading = sentences.count()
+    assert reading.counts == {
+        "format": "word head-label",
+        "words": 4,
+        "split_words": 1,
+        "sentences": 2,
+        "tokens": len(first) + len(second),
+    }
+    assert {entry["reason"]: entry["count"] for entry in reading.skipped.to_json()} == {
         "a word the tokenizer cleans to nothing (read as unknown)": 1,
         "a sentence of more than 32 tokens": 1,
     }
@@ -44,7 +51,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
 def test_a_sentence_of_five_thousand_words_is_left_out_and_counted(tokens):
     sentences = made(tokens, "He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 4999 + "end 0-root\n")
     assert len(list(sentences)) == 1
-    assert sentences.skipped.to_json()[0]["count"] == 1
+    assert sentences.count().skipped.to_json()[0]["count"] == 1
 
 
 def test_the_limit_and_a_second_reading_agree(tokens):

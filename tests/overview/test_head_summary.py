@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.clearest import SHOWN, clearest, relation_heads
-from bertviz_core.overview.head_summary import (
-    behavior_labels,
-    columns,
-    counted,
-    frame,
-    linguistic,
-    nearest,
-    ranks,
-    relations,
-)
+from bertviz_core.overview.head_summary import behavior_labels, columns, counted, frame, nearest, relations
 
 
 @pytest.fixture(scope="module")
@@ -39,11 +31,6 @@ def results(tmp_path_factory):
             found[analysis.name] = result
     assert {"surface_patterns", "entropy", "dependency_heads", "coreference_heads", "clustering"} <= found.keys()
     return found
-
-
-def test_ranks_count_how_many_are_higher():
-    values = np.array([[0.2, 0.5, np.nan], [0.9, 0.5, 0.1]])
-    assert ranks(values).tolist() == [[4, 2, 6], [1, 3, 5]]
 
 
 def test_columns_hold_each_result_s_own_numbers(results):

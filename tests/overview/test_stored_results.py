@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.overview.stored_results import largest, stored_results
 from bertviz_core.settings import Settings

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core.heads import Head
+from bertviz_core.plotting import palette
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.style import RING, Series, by_layer, head_map
 
@@ -21,8 +22,10 @@ def dots() -> Drawing:
     from plotly.subplots import make_subplots
 
     figure = make_subplots(2, 1)
-    by_layer(figure, [Series("to_cls", VALUES), Series("to_sep", 1 - VALUES)], 1)
-    by_layer(figure, [Series("next", 2 * VALUES)], 2)
+    by_layer(
+        figure, [Series("to_cls", VALUES, "[CLS]", palette.CLS), Series("to_sep", 1 - VALUES, "[SEP]", palette.SEP)], 1
+    )
+    by_layer(figure, [Series("next", 2 * VALUES, "next", palette.NEXT)], 2)
     return Drawing.of(figure)
 
 

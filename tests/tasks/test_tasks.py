@@ -10,7 +10,7 @@ import pytest
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import requests as emergence

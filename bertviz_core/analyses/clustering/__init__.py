@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +28,22 @@ class ClusteringView(View):
 
         Thresholds.read(self.threshold or [])
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.behaviors import Thresholds
-        from bertviz_core.analyses.requests import find
-        from bertviz_core.overview.linguistic import linguistic_heads
+        from bertviz_core.analyses.linguistic import linguistic_heads
 
-        named = linguistic_heads(request, lambda other: find(store, other))
+        named = linguistic_heads(request, find)
         thresholds = Thresholds.read(self.threshold or [])
         return result.embedded(request.settings.seed, self.root).labelled(thresholds, named)
 
 
 ANALYSIS = Analysis(
-    "clustering",
-    __name__,
-    "Clustering",
-    "Clustering",
-    "Section 6, Figure 6",
-    ":material/scatter_plot:",
-    "How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6).",
+    name="clustering",
+    package=__name__,
+    title="Clustering",
+    summary="How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6).",
+    section="Section 6, Figure 6",
+    icon=":material/scatter_plot:",
+    result="Clustering",
     view=ClusteringView,
 )

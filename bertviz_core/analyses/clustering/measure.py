@@ -18,10 +18,10 @@ from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A

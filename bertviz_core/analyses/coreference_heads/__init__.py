@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,8 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn, View
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class CoreferenceView(View):
         if self.predictions:
             from_path(self.predictions)
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.coreference_heads.predictions import score
         from bertviz_core.corpora.source import from_path
 
@@ -52,13 +55,13 @@ def _head_match(result: Any) -> tuple[float, str]:
 
 
 ANALYSIS = Analysis(
-    "coreference_heads",
-    __name__,
-    "CoreferenceHeads",
-    "Coreference heads",
-    "Section 4.3, Table 2",
-    ":material/link:",
-    "Which head's attention points from a mention to its antecedent (section 4.3; Table 2).",
+    name="coreference_heads",
+    package=__name__,
+    title="Coreference heads",
+    summary="Which head's attention points from a mention to its antecedent (section 4.3; Table 2).",
+    section="Section 4.3, Table 2",
+    icon=":material/link:",
+    result="CoreferenceHeads",
     corpus="coreference",
     view=CoreferenceView,
     columns=(HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bertviz_core.analyses.coreference_heads.guesses import Questions
-    from bertviz_core.models.windows import Window, Windows
+    from bertviz_core.models.windows import Window
 
 KEPT = 1000  # items: about 0.4 MB for 48 heads
 NO_GUESS = np.iinfo(np.uint16).max
@@ -71,14 +72,15 @@ class Kept:
         return guess, weight
 
 
-def shown_documents(windows: Windows) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """The documents of the first KEPT items, and (item, 2): document and mention of each of those items.
+def shown_documents(windows: Sequence[Window]) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """The documents of the first KEPT items, all of which are in these windows, and (item, 2): document and mention of
+    each of those items.
 
     A document is `{"number", "name", "words", "sentences", "mentions"}`, a mention [start, end, cluster, head, type].
     """
     documents: list[dict[str, Any]] = []
     items: list[tuple[int, int]] = []
-    for window in replace(windows):  # a copy: what the caller's has counted stays
+    for window in windows:
         if len(items) >= KEPT:
             break
         if not documents or documents[-1]["number"] != window.document.number:

@@ -19,10 +19,10 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.models.windows import Window, Windows
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 __all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
 
@@ -30,7 +30,7 @@ __all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
 class Selections:
     """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
 
-    `kept` are the guesses of the corpus's first items, for people to look at.
+    `kept` are the guesses of the corpus's first items, for people to look at, and `windows` those that ask for them.
     """
 
     def __init__(self, layers: int, heads: int, device: str, first_piece: bool) -> None:
@@ -43,6 +43,7 @@ class Selections:
         self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
         self.single = 0
         self.kept: list[Kept] = []
+        self.windows: list[Window] = []
         self.asked: Questions | None = None
 
     def fresh(self) -> Self:
@@ -64,6 +65,7 @@ class Selections:
         self.asked = questions(windows, self.device, first_piece=self.first_piece)
         if self.asked.numbers[self.asked.numbers >= 0].min() < KEPT:
             self.kept = [Kept.of(self.asked, self.layers, self.heads)]
+        self.windows = [window for window in windows if window.item_number < KEPT]
         self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
         for window in windows:
             groups = groups_of(window)
@@ -76,6 +78,7 @@ class Selections:
         self.systems += other.systems
         self.single += other.single
         self.kept += other.kept
+        self.windows += other.windows
 
 
 def accumulator(model: AttentionModel, request: Request) -> Selections:
@@ -85,7 +88,7 @@ def accumulator(model: AttentionModel, request: Request) -> Selections:
 
 def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
     """The result, with the first documents and the guesses made in them."""
-    documents, items = shown_documents(windows)
+    documents, items = shown_documents(sorted(accumulator.windows, key=lambda window: window.number))
     guess, weight = Kept.joined(accumulator.kept, len(items))
     return CoreferenceHeads(
         provenance=provenance,

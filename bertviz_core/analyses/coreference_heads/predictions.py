@@ -22,7 +22,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.models.windows import Window, Windows
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
 
 
 def score(request: Request, predictions: Source) -> np.ndarray:

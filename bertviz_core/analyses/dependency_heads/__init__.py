@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,8 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn, Options, View
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class DependencyView(View):
 
         check_choice(self.view, self.offsets)
 
-    def show(self, result: Any, request: Any, store: Any) -> Any:
+    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.dependency_heads.result import default_min_count
 
         min_count = default_min_count(request.source) if self.min_count is None else self.min_count
@@ -58,15 +61,16 @@ def _best_offset(result: Any) -> tuple[float, str]:
 
 
 ANALYSIS = Analysis(
-    "dependency_heads",
-    __name__,
-    "DependencyHeads",
-    "Dependency heads",
-    "Section 4.2, Table 1",
-    ":material/account_tree:",
-    "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1).",
+    name="dependency_heads",
+    package=__name__,
+    title="Dependency heads",
+    summary="Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1).",
+    section="Section 4.2, Table 1",
+    icon=":material/account_tree:",
+    result="DependencyHeads",
     corpus="treebank",
     options=DependencyOptions,
     view=DependencyView,
     columns=(HeadColumn("UAS", "UAS of this head alone", _uas, _best_offset, percent=True),),
+    prefix="",
 )

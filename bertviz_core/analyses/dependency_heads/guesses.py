@@ -94,7 +94,8 @@ class Guesses:
 
     names: (view, relation) in the order in which they came up, shared by the accumulators of one pass.
     correct: (relation, fold, direction, layer, head); offsets: (relation, fold, offset); n: (relation, fold); int64.
-    kept: sentence number -> (guess, weight in 255ths), each (direction, layer, head, word), of the first EXAMPLES.
+    kept: sentence number -> (sentence, guess, weight in 255ths), for the first EXAMPLES; the arrays have axes
+        (direction, layer, head, word).
     """
 
     rules: Rules
@@ -102,7 +103,7 @@ class Guesses:
     heads: int
     device: str
     names: dict[tuple[str, str], int] = field(default_factory=dict)
-    kept: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    kept: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         import torch
@@ -221,11 +222,9 @@ class Guesses:
         shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
         kept_guesses = KeptGuesses(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
         for index, row in enumerate(rows):
-            words = slice(len(examples[row].sentence))
-            self.kept[examples[row].number] = (
-                kept_guesses.guess[index, ..., words],
-                kept_guesses.weight[index, ..., words],
-            )
+            sentence = examples[row].sentence
+            arrays = (array[index, ..., : len(sentence)] for array in (kept_guesses.guess, kept_guesses.weight))
+            self.kept[examples[row].number] = (sentence, *arrays)
         return kept_guesses
 
 

@@ -6,18 +6,17 @@ Definitions: docs/methods.md, section 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS, Guesses, Rules
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, VIEWS, DependencyHeads, by_size, described
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.requests import Request
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.analyses.request import Request
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
 RELEASE_POSSESSIVES = ("'s", "s'")
@@ -38,9 +37,8 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
-    sentences = [described(example.sentence) for example in takewhile(lambda e: e.number < EXAMPLES, examples)]
-    kept = [accumulator.kept[sentence["number"]] for sentence in sentences]
-    longest = max(len(sentence["words"]) for sentence in sentences) if sentences else 0
+    kept = [accumulator.kept[number] for number in sorted(accumulator.kept)]
+    longest = max((len(sentence) for sentence, _, _ in kept), default=0)
     return DependencyHeads(
         provenance=provenance,
         views=[view for view, _ in names],
@@ -49,9 +47,9 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
         offset_correct=counts["offsets"].sum(0).T,
-        sentences=sentences,
-        guesses=_joined([guess for guess, _ in kept]).astype(np.uint8 if longest <= 256 else np.uint16),
-        weights=_joined([weight for _, weight in kept]),
+        sentences=[described(sentence) for sentence, _, _ in kept],
+        guesses=_joined([guess for _, guess, _ in kept]).astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=_joined([weight for _, _, weight in kept]),
     )
 
 

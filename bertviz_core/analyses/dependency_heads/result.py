@@ -22,12 +22,6 @@ from bertviz_core.heads import Head
 if TYPE_CHECKING:
     import pandas as pd
 
-if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
     "as-is": lambda sentence: sentence,

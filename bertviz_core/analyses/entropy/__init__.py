@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from bertviz_core.analyses.analysis import Analysis, averaged_columns
+from bertviz_core.analyses.analysis import Analysis, averaged_column
+from bertviz_core.plotting import palette
 
 ANALYSIS = Analysis(
-    "entropy",
-    __name__,
-    "Entropy",
-    "Entropy",
-    "Section 3.3, Figure 4",
-    ":material/blur_on:",
-    "Entropy of every head's attention, in nats (section 3.3; Figure 4).",
-    columns=averaged_columns(
-        entropy="entropy, nats", from_cls="entropy from [CLS], nats", max_weight="largest weight of a row"
+    name="entropy",
+    package=__name__,
+    title="Entropy",
+    summary="Entropy of every head's attention, in nats (section 3.3; Figure 4).",
+    section="Section 3.3, Figure 4",
+    icon=":material/blur_on:",
+    result="Entropy",
+    columns=(
+        averaged_column("entropy", "entropy, nats", name="all tokens", marker=palette.BROAD),
+        averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=palette.CLS),
+        averaged_column("max_weight", "largest weight of a row"),
     ),
+    control="of",
     shared=True,
+    prefix="",
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.entropy import ANALYSIS
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.plotting.style import Series, by_layer, layer_axes
+from bertviz_core.plotting.style import by_layer, layer_axes
 
 TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
 
@@ -17,7 +18,7 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     titles = [TITLES[key] for key in keys]
     figure = make_subplots(len(keys), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
     for row, key in enumerate(keys, start=1):
-        by_layer(figure, [Series(key, result[key])], row, base=base)
+        by_layer(figure, [ANALYSIS.column(key).series(result)], row, base=base)
         figure.add_hline(
             y=result.uniform,
             line={"dash": "dash", "color": "#8c8c8c", "width": 1},

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.averages import SegmentAverages, mean_over
-from bertviz_core.analyses.entropy.result import QUANTITIES, Entropy
+from bertviz_core.analyses.entropy.result import QUANTITIES
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
-    from bertviz_core.models.segments import Segments
+    from bertviz_core.models.model import AttentionModel
 
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
@@ -37,11 +36,6 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
     return SegmentAverages(
         QUANTITIES, partial(measure, smoothed=request.settings.paper), model.layers, model.heads, model.device
     )
-
-
-def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> Entropy:
-    """The result, with the texts of the segments that stand out."""
-    return Entropy(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
 
 
 def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:

@@ -21,13 +21,13 @@ def _weight(result: Any) -> np.ndarray | None:
 
 
 ANALYSIS = Analysis(
-    "probes",
-    __name__,
-    "Probes",
-    "Probes",
-    "Section 5, Table 3",
-    ":material/science:",
-    "How much syntax the maps hold together: probes, baselines and controls (section 5; Table 3).",
+    name="probes",
+    package=__name__,
+    title="Probes",
+    summary="How much syntax the maps hold together: probes, baselines and controls (section 5; Table 3).",
+    section="Section 5, Table 3",
+    icon=":material/science:",
+    result="Probes",
     corpus="treebank",
     options=ProbeOptions,
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),

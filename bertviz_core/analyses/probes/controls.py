@@ -13,7 +13,7 @@ from bertviz_core.models.attention import register
 from bertviz_core.models.loading import prepare
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 

@@ -22,7 +22,7 @@ from bertviz_core.models.sentences import EncodedSentence
 from bertviz_core.models.words import membership, word_of
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 

@@ -29,13 +29,15 @@ from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, not_punctua
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.options import ProbeOptions
     from bertviz_core.corpora.source import Source
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.settings import Settings
 
 SCHEDULES = {
@@ -75,6 +77,7 @@ class ProbeRun:
     def __post_init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
+        self.skipped = Skipped()  # beside what the reading of the corpus left out
         heads = (self.model.layers, self.model.heads)
         self.probe_settings = ProbeSettings(heads[0] * heads[1], self.settings.paper)
         self.names = self.plan.rows(self.settings.paper)
@@ -87,7 +90,7 @@ class ProbeRun:
         self.encoded, given = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, examples.skipped)
+        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, self.skipped)
         self.gold = GoldWords.of(self.sentences, self.parts.test)
         self.about["sentences"] = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
         self._offsets()
@@ -105,9 +108,10 @@ class ProbeRun:
         values, given = list(examples), []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
-            given = list(other)
-            for reason, entry in other.skipped.reasons.items():
-                examples.skipped.reasons[f"in the test file: {reason}"] = entry
+            reading = Reading()
+            given = list(other.read(reading))
+            for reason, entry in reading.skipped.reasons.items():
+                self.skipped.reasons[f"in the test file: {reason}"] = entry
         return [replace(encoded, number=i) for i, encoded in enumerate([*values, *given])], len(given)
 
     def _offsets(self) -> None:

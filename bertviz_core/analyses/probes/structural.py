@@ -24,7 +24,7 @@ from bertviz_core.models.sentences import EncodedSentence
 
 if TYPE_CHECKING:
     from bertviz_core.corpora.treebank.trees import Sentence
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 SENTENCES = 20  # in a step
 

@@ -12,7 +12,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.vectors import read_vectors
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, View, averaged_columns
+from bertviz_core.analyses.analysis import Analysis, View, averaged_column
+from bertviz_core.plotting.palette import TOKENS
+
+FORMS = (
+    ("to_{}", "gradient to {}", ", nats"),
+    ("to_{}_times_attention", "attention × gradient to {}", ""),
+    ("attention_to_{}", "attention to {}", ""),
+)
+OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,26 +29,34 @@ class MaskedInputs(View):
 
     examples: Annotated[Path | None, Doc("Also write the masked inputs to a .json file.")] = None
 
-    def extra_files(self, request: Any) -> dict[Path, Callable[[], Iterable[Any]]]:
+    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
         from bertviz_core.analyses.sep_gradients.measure import masked_inputs
 
         return {self.examples: lambda: masked_inputs(request)} if self.examples else {}
 
 
 ANALYSIS = Analysis(
-    "sep_gradients",
-    __name__,
-    "SepGradients",
-    "[SEP] gradients",
-    "Section 3.2, Figure 3",
-    ":material/trending_down:",
-    "Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3).",
+    name="sep_gradients",
+    package=__name__,
+    title="[SEP] gradients",
+    summary="Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; "
+    "Figure 3).",
+    section="Section 3.2, Figure 3",
+    icon=":material/trending_down:",
+    result="SepGradients",
     view=MaskedInputs,
-    columns=averaged_columns(
-        to_sep="gradient to [SEP], nats",
-        to_other="gradient to other tokens, nats",
-        to_sep_times_attention="attention × gradient to [SEP]",
+    columns=tuple(
+        averaged_column(
+            quantity := form.format(token),
+            f"{title.format(name)}{unit}",
+            name=title.format(name),
+            marker=marker,
+            overview=quantity in OVERVIEW,
+        )
+        for form, title, unit in FORMS
+        for token, (name, marker) in TOKENS.items()
     ),
+    control="gradient",
     prefix="gradient_",
     forwards=3,
     masked_lm=True,

@@ -9,29 +9,21 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.sep_gradients.result import CLASSES, SepGradients
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, ranks
 from bertviz_core.plotting import style
-from bertviz_core.plotting.style import COLOURS, Series, by_layer, layer_axes, stack_legends
+from bertviz_core.plotting.palette import TOKENS
+from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 
 GAP = 0.17  # between panels, as a share of the figure
-NAMES = {
-    form.format(name): title.format(style.NAMES[f"to_{name}"])
-    for form, title in (
-        ("to_{}", "gradient to {}"),
-        ("to_{}_times_attention", "attention × gradient to {}"),
-        ("attention_to_{}", "attention to {}"),
-    )
-    for name in CLASSES
-}
 WRITTEN = 0.1  # colored bars from this share on carry it as text
 
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
     figure = make_subplots(1, 1)
-    keys = [f"to_{name}" for name in CLASSES if f"to_{name}" in result.present]
-    by_layer(figure, [Series(key, result[key]) for key in keys], 1, base=base)
-    _log_axis(figure, 1, [result[key] for key in keys])
+    series = [_series(result, name) for name in CLASSES if f"to_{name}" in result.present]
+    by_layer(figure, series, 1, base=base)
+    _log_axis(figure, 1, [one.values for one in series])
     layer_axes(figure, len(result.mean[0]), 1, base)
     stack_legends(figure, 1, GAP)
     return figure.update_layout(height=420)
@@ -42,11 +34,11 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     tokens stands beside it, for all gradients may fall or rise from layer to layer."""
     titles = ["How much attention goes to [SEP]", "How much that attention matters to the loss"]
     figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
-    by_layer(figure, [Series("to_sep", result["attention_to_sep"])], 1, base=base)
-    keys = [key for key in ("to_sep", "to_other") if key in result.present]
-    by_layer(figure, [Series(key, result[key]) for key in keys], 2, base=base)
+    by_layer(figure, [_series(result, "sep", "attention_to_{}")], 1, base=base)
+    series = [_series(result, name) for name in ("sep", "other") if f"to_{name}" in result.present]
+    by_layer(figure, series, 2, base=base)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
-    _log_axis(figure, 2, [result[key] for key in keys])
+    _log_axis(figure, 2, [one.values for one in series])
     layer_axes(figure, len(result.mean[0]), 2, base)
     stack_legends(figure, 2, GAP)
     return figure.update_layout(height=560)
@@ -58,8 +50,7 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
     figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=[title for title, _ in panels])
     for row, (_, form) in enumerate(panels, start=1):
         for name, share in result.shares(form).items():
-            colour, _ = COLOURS[f"to_{name}"]
-            title = style.NAMES[f"to_{name}"]
+            title, (colour, _) = TOKENS[name]
             figure.add_bar(
                 x=np.arange(1, len(share) + 1),
                 y=share,
@@ -89,14 +80,19 @@ def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
 
     def shown(quantity: str) -> str:
         value, interval = result[quantity][at], result.interval(quantity)[at]
-        return f"{style.number(value)} ± {interval:.2g}  ({result.rank(quantity)[at]} of {result[quantity].size})"
+        return f"{style.number(value)} ± {interval:.2g}  ({ranks(result[quantity])[at]} of {result[quantity].size})"
 
     forms = {"attention": "attention_to_{}", "gradient": "to_{}", "attention × gradient": "to_{}_times_attention"}
     return [
-        {"to": style.NAMES[f"to_{name}"]} | {title: shown(form.format(name)) for title, form in forms.items()}
+        {"to": TOKENS[name][0]} | {title: shown(form.format(name)) for title, form in forms.items()}
         for name in CLASSES
         if f"to_{name}" in result.present
     ]
+
+
+def _series(result: SepGradients, name: str, form: str = "to_{}") -> Series:
+    """The dots of one class of tokens."""
+    return Series(f"to_{name}", result[form.format(name)], *TOKENS[name])
 
 
 def _log_axis(figure: go.Figure, row: int, values: Sequence[np.ndarray]) -> None:

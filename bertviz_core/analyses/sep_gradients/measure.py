@@ -8,30 +8,33 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.results import with_left_out
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
+from bertviz_core.corpora.skipped import Skipped
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
+    from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.loading import AttentionModel
     from bertviz_core.models.masked_lm import LayerGradient
     from bertviz_core.models.masking import Masking
+    from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
 
 class GradientAverages(SegmentAverages):
-    """Segment averages of the gradients, and sums of L, tokens right, tokens masked and segments."""
+    """Segment averages of the gradients, sums of L, tokens right, tokens masked and segments, and what was skipped."""
 
     def __init__(self, *args: Any) -> None:
         import torch
 
         super().__init__(*args)
         self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
+        self.skipped = Skipped()
 
     def update(self, batch: Batch, gradient: LayerGradient) -> None:
         import torch
@@ -71,7 +74,11 @@ def accumulator(model: AttentionModel, request: Request) -> GradientAverages:
 
 
 def run(
-    model: AttentionModel, examples: Segments, accumulators: list[Any], progress: Progress, batch_tokens: int | None
+    model: AttentionModel,
+    examples: Segments,
+    accumulators: list[GradientAverages],
+    progress: Progress,
+    batch_tokens: int | None,
 ) -> None:
     """One forward and one backward pass of every segment, masked by the settings' seed."""
     from bertviz_core.engine import stream
@@ -79,9 +86,12 @@ def run(
     from bertviz_core.models.masking import Masking
 
     masking = Masking.of(model.tokens, examples.settings.seed)
-    segments = _with_words(examples, masking)
+    skipped = Skipped()
+    segments = _with_words(examples, masking, skipped)
     size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
     stream.run(model, segments, accumulators, progress, size, partial(backward, masking=masking))
+    for accumulator in accumulators:
+        accumulator.skipped = skipped
 
 
 def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
@@ -94,9 +104,9 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
             "No segment has a token that could be masked.", where=segments.source.name, hint="Give text with words."
         )
     return SepGradients(
-        provenance=provenance,
+        provenance=with_left_out(provenance, accumulator.skipped),
         **accumulator.result(),
-        texts=accumulator.texts(segments),
+        texts=accumulator.texts(segments.tokens),
         loss=loss / count,
         right=int(right),
         masked=int(masked),
@@ -119,17 +129,17 @@ def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, li
     from bertviz_core.models.masking import Masking
 
     masking = Masking.of(segments.tokens, segments.settings.seed)
-    for example in _with_words(segments, masking):
+    for example in _with_words(segments, masking, Skipped()):
         masked = masking.apply(example)
         arrays = (example.ids, masked.ids, example.types if types else 0 * example.types, masked.labels)
         names = ("original_ids", "input_ids", "token_type_ids", "labels")
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 
 
-def _with_words(segments: Segments, masking: Masking) -> Iterable[Encoded]:
+def _with_words(segments: Segments, masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
     """The segments that have a token to predict; the others are left out and counted."""
     for example in segments:
         if len(masking.candidates(example.ids)):
             yield example
         else:
-            segments.skipped.add("a segment of special tokens only, with nothing to predict", example.where)
+            skipped.add("a segment of special tokens only, with nothing to predict", example.where)

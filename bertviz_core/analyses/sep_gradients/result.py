@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
-
-if TYPE_CHECKING:
-    pass
 
 CLASSES = ("sep", "punct", "cls", "other")  # they partition the tokens of a segment
 QUANTITIES = (

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from bertviz_core.analyses.analysis import Analysis, averaged_columns
+from bertviz_core.analyses.analysis import Analysis, averaged_column
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES
+from bertviz_core.plotting import palette
 
 ANALYSIS = Analysis(
-    "surface_patterns",
-    __name__,
-    "SurfacePatterns",
-    "Surface patterns",
-    "Section 3.1–3.2, Figure 2",
-    ":material/grid_on:",
-    "Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2).",
-    columns=averaged_columns(
-        previous="attention to the previous token",
-        next="attention to the next token",
-        current="attention to the token itself",
-        to_cls="attention to [CLS]",
-        to_sep="attention to [SEP]",
-        to_punct="attention to . or ,",
+    name="surface_patterns",
+    package=__name__,
+    title="Surface patterns",
+    summary="Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2).",
+    section="Section 3.1–3.2, Figure 2",
+    icon=":material/grid_on:",
+    result="SurfacePatterns",
+    columns=(
+        averaged_column(
+            "previous", "attention to the previous token", name="the previous token", marker=palette.PREVIOUS
+        ),
+        averaged_column("next", "attention to the next token", name="the next token", marker=palette.NEXT),
+        averaged_column("current", "attention to the token itself", name="the token itself"),
+        averaged_column("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
+        averaged_column("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
+        averaged_column("to_punct", "attention to . or ,", name=". or ,", marker=palette.PUNCTUATION),
+        averaged_column(
+            "sep_to_sep", "attention from [SEP] to [SEP]", name="[SEP] to [SEP]", marker=palette.SEP, overview=False
+        ),
+        averaged_column(
+            "other_to_sep",
+            "attention from other tokens to [SEP]",
+            name="other tokens to [SEP]",
+            marker=palette.OTHER_TO_SEP,
+            overview=False,
+        ),
     ),
+    control="quantity",
+    quantities=QUANTITIES,
     shared=True,
+    prefix="",
 )

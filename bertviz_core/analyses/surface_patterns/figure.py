@@ -5,8 +5,9 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
-from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
+from bertviz_core.plotting.style import by_layer, layer_axes, stack_legends
 
 GAP = 0.13  # between panels, as a share of the figure
 PANELS = (
@@ -23,7 +24,7 @@ def paper_figure(result: SurfacePatterns, base: int = 1) -> go.Figure:
     titles = [title for title, _ in panels]
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
-        by_layer(figure, [Series(key, result[key]) for key in keys], row, base=base)
+        by_layer(figure, [ANALYSIS.column(key).series(result) for key in keys], row, base=base)
     stack_legends(figure, len(panels), GAP)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
     layer_axes(figure, result["current"].shape[0], len(panels), base)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bertviz_core.analyses.averages import SegmentAverages, mean_over
-from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
+from bertviz_core.analyses.averages import mean_over
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.analyses.requests import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.loading import AttentionModel
-    from bertviz_core.models.segments import Segments
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
@@ -41,16 +37,6 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
         ],
         -1,
     )
-
-
-def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
-    """The accumulator for one pass; the settings change nothing here (mode acts on the token types alone)."""
-    return SegmentAverages(QUANTITIES, measure, model.layers, model.heads, model.device)
-
-
-def finish(accumulator: SegmentAverages, segments: Segments, provenance: dict[str, Any]) -> SurfacePatterns:
-    """The result, with the texts of the segments that stand out."""
-    return SurfacePatterns(provenance=provenance, **accumulator.result(), texts=accumulator.texts(segments))
 
 
 def _present(mask: Tensor) -> Tensor:

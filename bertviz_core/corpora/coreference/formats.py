@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bertviz_core.corpora import columns
-from bertviz_core.corpora.coreference import corefud, gap, jsonlines
+from bertviz_core.corpora.coreference import columns, corefud, gap, jsonlines
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source

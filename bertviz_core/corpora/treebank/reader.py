@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from bertviz_core.corpora.coreference import conll
-from bertviz_core.corpora.coreference.conll import Line
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Source
+from bertviz_core.corpora.treebank import conll
+from bertviz_core.corpora.treebank.conll import Line
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int

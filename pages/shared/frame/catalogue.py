@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+
+FOLDER = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`name` is the file's stem, the page's address and the analysis's name: one name, everywhere.
+    """`name` is the file's stem, the page's address and the analysis's name: one name, everywhere. An analysis that has
+    no file has the page that every analysis can have.
 
     corpus: the kind of corpus that the sidebar offers on this page.
     panel: whether the chosen head's numbers from every analysis stand under the page's title.
@@ -31,17 +36,22 @@ EXPLORE = (
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
 )
-PAPER = tuple(
+ANALYSES_PAGES = tuple(
     Entry(analysis.name, analysis.title, analysis.icon, analysis.section, analysis.corpus)
     for analysis in sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
 )
-ENTRIES = (*EXPLORE, *PAPER)
+SECTIONS = {
+    "Explore": EXPLORE,
+    "The paper": tuple(entry for entry in ANALYSES_PAGES if entry.name in BUILT_IN),
+    "Installed analyses": tuple(entry for entry in ANALYSES_PAGES if entry.name not in BUILT_IN),
+}
+ENTRIES = (*EXPLORE, *ANALYSES_PAGES)
 DEFAULT = EXPLORE[0]
 
 
 def sections() -> dict[str, list[st.Page]]:
     """The sections of the menu, with their pages: made anew for each run, whose Streamlit writes in them."""
-    return {name: [_page(entry) for entry in entries] for name, entries in (("Explore", EXPLORE), ("The paper", PAPER))}
+    return {name: [_page(entry) for entry in entries] for name, entries in SECTIONS.items() if entries}
 
 
 def entry(name: str) -> Entry:
@@ -55,5 +65,15 @@ def page(name: str) -> st.Page | None:
 
 
 def _page(entry: Entry) -> st.Page:
-    path = f"pages/{entry.name}.py"
-    return st.Page(path, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)
+    path = FOLDER / f"{entry.name}.py"
+    script = path if path.is_file() else _analysis_page(entry.name)
+    return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)
+
+
+def _analysis_page(name: str) -> Callable[[], None]:
+    def show() -> None:
+        from pages.shared.views import analysis_page  # which links to other pages
+
+        analysis_page.show(ANALYSES[name])
+
+    return show

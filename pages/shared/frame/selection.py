@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint

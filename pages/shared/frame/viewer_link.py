@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared.frame import catalogue, links
-from pages.shared.views.input_choice import MAX_CHARACTERS
 
+MAX_CHARACTERS = 1000  # of a text in the address
 LABEL = "Open in the attention viewer"
 
 

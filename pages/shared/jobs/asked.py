@@ -9,7 +9,7 @@ from contextlib import suppress
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.emergence.requests import EmergenceRequest
 from bertviz_core.engine import jobs
 from bertviz_core.engine.jobs import Job
@@ -23,9 +23,9 @@ REMEMBERED = 50  # of this reader's jobs
 
 def analysis(request: Request) -> None:
     """Ask for it, and for what the same pass gives with it."""
-    title = request.analysis.replace("_", " ").capitalize()
-    wanted = [request.for_analysis(each.name) for each in shared_pass(ANALYSES[request.analysis])]
-    _ask(request.key(), title, lambda: tasks.analyses(wanted, services.store()))
+    analysis = ANALYSES[request.analysis]
+    wanted = [request.for_analysis(each.name) for each in shared_pass(analysis)]
+    _ask(request.key(), analysis.title, lambda: tasks.analyses(wanted, services.store()))
 
 
 def everything(key: str, wanted: list[Request]) -> None:

@@ -14,9 +14,10 @@ from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.predictions import score
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
+from bertviz_core.heads import ranks
 from bertviz_core.plotting.style import percent
 from pages.shared import boxes, services
 from pages.shared.frame.selection import Selection
@@ -142,12 +143,11 @@ def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> N
         share = values[choice.head.layer, choice.head.head]
         if not np.isnan(share):
             low, high = wilson(share * n, n)
-            rank = int((values > share).sum()) + 1
             rows.append(
                 {
                     "mentions": kind,
                     "accuracy": f"{percent(share, n)} ({percent(float(low), n)}–{percent(float(high), n)})",
-                    "rank": f"{rank} of {values.size}",
+                    "rank": f"{ranks(values)[choice.head.layer, choice.head.head]} of {values.size}",
                 }
             )
     st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")

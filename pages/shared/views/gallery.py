@@ -8,9 +8,10 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.plotting.style import BEHAVIOURS, NAMES, number
+from bertviz_core.plotting.style import BEHAVIOURS, number
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.frame import links
@@ -21,7 +22,6 @@ LONGEST = 34  # tokens shown of a segment
 SEGMENTS = 2
 SENTENCES = 2
 SENTENCE = 70  # characters of a sentence that is seen without scrolling
-PAGES = {"surface_patterns": "quantity", "entropy": "of"}  # page -> its control of what the map shows
 BESIDE = 3  # examples in a row
 
 
@@ -74,7 +74,7 @@ def _card(example: ClearestHead, selection: Selection) -> None:
         st.caption(f"**{number(segment.value)}** in {where}")
         st.markdown(_tokens(segment, example.behaviour))
     with st.container(horizontal=True, gap="small"):
-        control = {PAGES[example.analysis]: NAMES[example.quantity]}
+        control = ANALYSES[example.analysis].map_of(example.quantity)
         links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
         first = str(example.segments[0].number + 1) if example.segments else "1"
         corpus = {"input": "corpus", "segment": first}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analyses.analysis import Analysis, HeadColumn
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.heads import all_heads
+from bertviz_core.heads import all_heads, ranks
 from bertviz_core.overview.clearest import segments
-from bertviz_core.plotting.style import NAMES, number
+from bertviz_core.plotting.style import number
 from pages.shared.boxes import plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection
@@ -31,28 +32,43 @@ def claim(labels: list[str], total: int, does: str) -> None:
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 
 
-def numbers(result: HeadAverages, selection: Selection, quantity: str) -> None:
-    """The chosen head's value of every quantity, 95% interval and rank; the map's quantity first."""
+def choose(analysis: Analysis, result: Any) -> HeadColumn:
+    """The column that the map shows: a choice where there are several."""
+    columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
+    quantity = next(iter(columns))
+    if len(columns) > 1:
+        quantity = st.selectbox(
+            "Map quantity",
+            columns,
+            format_func=lambda name: columns[name].short,
+            key=analysis.control or f"{analysis.name}_quantity",
+            bind="query-params",
+            width=320,
+        )
+    return columns[quantity]
+
+
+def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadColumn) -> None:
+    """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
     at = (selection.head.layer, selection.head.head)
-    first = [quantity, *(name for name in result.present if name not in (quantity, "uniform"))]
-    rows = [
-        {
-            "quantity": NAMES[name],
-            "value": f"{number(result[name][at])} ± {result.interval(name)[at]:.1g}",
-            "rank": f"{result.rank(name)[at]} of {result[name].size}",
-        }
-        for name in first
-    ]
+    rows = []
+    for column in (first, *(column for column in analysis.columns if column != first)):
+        values = column.read(result)
+        if values is not None:
+            value = column.text(values[at])
+            if isinstance(result, HeadAverages) and column.quantity in result.present:
+                value += f" ± {result.interval(column.quantity)[at]:.1g}"
+            rows.append({"quantity": column.short, "value": value, "rank": f"{ranks(values)[at]} of {values.size}"})
     st.markdown(f"**Head {selection.label}**")
     st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
 
 
 @st.fragment
-def examples(result: HeadAverages, selection: Selection, quantity: str, names: Mapping[str, str] = NAMES) -> None:
+def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
     st.subheader(f"Top segments for head {selection.label}")
-    shown = list(segments(result, quantity, selection.head))
-    st.caption(f"The {len(shown)} segments with the highest value: {plain(names[quantity])}.")
+    shown = list(segments(result, column.quantity, selection.head))
+    st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:
         joined = re.sub(r"(?<!\]) ##", "", " ".join(segment.tokens))  # [CLS] and [SEP] have no further pieces
         tokens = plain(joined)

@@ -8,7 +8,8 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import Request, passes
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import passes
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIOURS
@@ -87,11 +88,12 @@ def _job(page: str, selection: Selection) -> None:
     if not wanted:
         st.caption("All analyses are stored for these corpora.")
         return
-    ways = len(passes(wanted))
-    seconds = seconds_to_analyse(selection) * ways
+    groups = passes(wanted)
+    forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
+    seconds = seconds_to_analyse(selection) * forwards
     st.write(
-        f"{len(wanted)} analyses are missing. One job runs them in {ways} forward passes; analyses of one corpus share "
-        "a pass. Results are stored as each pass finishes."
+        f"{len(wanted)} analyses are missing. One job makes them in {len(groups)} passes of the model: what reads the "
+        "same corpus shares one. Each pass is kept as soon as it ends."
     )
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     label = f"Run all (about {length})"

@@ -9,14 +9,14 @@ import streamlit as st
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.single_input import FirstSegments, OneInput, from_text
 from pages.shared.frame.selection import Selection
+from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views.sentences import SENTENCES
 
 if TYPE_CHECKING:
-    from bertviz_core.models.loading import AttentionModel
+    from bertviz_core.models.model import AttentionModel
 
 KINDS = ("example", "own text", "corpus")
 EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
-MAX_CHARACTERS = 1000  # of a typed text: it lives in the address
 
 
 def choose(selection: Selection, model: AttentionModel) -> OneInput:

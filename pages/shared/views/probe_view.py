@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles, weight_map
 from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.request import Request
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings

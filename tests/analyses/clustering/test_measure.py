@@ -18,7 +18,8 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering import mixture_kernel
 from bertviz_core.analyses.clustering.measure import DivergenceSums, measure
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.heads import Head
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.checkpoint import find

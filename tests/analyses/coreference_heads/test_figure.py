@@ -12,7 +12,8 @@ import pytest
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, paper_figure
 from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads
 from bertviz_core.analyses.coreference_heads.result import Choice
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head

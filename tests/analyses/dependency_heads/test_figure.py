@@ -10,7 +10,8 @@ import pytest
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.table import latex, relation_table
-from bertviz_core.analyses.requests import Request, find
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head

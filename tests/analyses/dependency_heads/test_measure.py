@@ -14,14 +14,16 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses, 
 from bertviz_core.analyses.dependency_heads.measure import accumulator, finish
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.loading import AttentionModel, load
+from bertviz_core.models.loading import load
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.sentences import Sentences
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import dependency as oracle

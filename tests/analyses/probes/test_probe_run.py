@@ -24,7 +24,8 @@ from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank.trees import Sentence

@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, ranks
 
 LAYERS, HEADS = 3, 2
 
@@ -75,4 +75,4 @@ def test_the_chosen_head_has_a_row_for_each_class(result: SepGradients) -> None:
     rows = head_rows(result, Head(2, 1))
     assert [row["to"] for row in rows] == ["[SEP]", ". or ,", "[CLS]", "other tokens"]
     assert rows[0]["gradient"].startswith(f"{result['to_sep'][2, 1]:.3g} ± ")
-    assert rows[0]["attention"].endswith(f"({result.rank('attention_to_sep')[2, 1]} of {LAYERS * HEADS})")
+    assert rows[0]["attention"].endswith(f"({ranks(result['attention_to_sep'])[2, 1]} of {LAYERS * HEADS})")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
 from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients
 from bertviz_core.corpora.source import from_bytes
@@ -78,7 +79,7 @@ class Shuffled:
     """The same segments in another order."""
 
     def __init__(self, made: Segments) -> None:
-        self.source, self.tokens, self.settings, self.skipped = made.source, made.tokens, made.settings, made.skipped
+        self.source, self.tokens, self.settings = made.source, made.tokens, made.settings
         self.examples = list(made)[::-1]
 
     def __iter__(self) -> Any:
@@ -316,7 +317,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
 def test_a_request_stores_what_it_returns(folder: Path, model: loading.AttentionModel, tmp_path: Path) -> None:
     store = Store(tmp_path)
     result = _requested(folder, TEXT, store)
-    request = requests.Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(TEXT.encode(), "x"), SETTINGS)
+    request = Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(TEXT.encode(), "x"), SETTINGS)
     stored = requests.find(store, request)
     np.testing.assert_array_equal(stored.mean, result.mean)
     assert (stored.loss, stored.accuracy) == (result.loss, result.accuracy)
@@ -331,5 +332,5 @@ def test_a_request_stores_what_it_returns(folder: Path, model: loading.Attention
 
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:
     name = "given.json" if text.startswith("[") else "given.txt"
-    request = requests.Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(text.encode(), name), SETTINGS)
+    request = Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(text.encode(), name), SETTINGS)
     return requests.compute(request, store, Execution("cpu"))

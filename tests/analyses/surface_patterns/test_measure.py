@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.requests import Request, compute
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES
 from bertviz_core.models.attention import LayerAttention

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.overview.figure import behaviour_map, head_rows, relation_rows
-from bertviz_core.overview.head_summary import Results, behavior_labels, columns, linguistic, nearest, relations
+from bertviz_core.overview.head_summary import Results, behavior_labels, columns, nearest, relations
 from bertviz_core.plotting.style import BEHAVIOURS
 from pages.shared import stored
 from pages.shared.boxes import plain

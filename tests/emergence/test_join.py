@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.emergence_join import join
+from bertviz_core.emergence.join import join
 from bertviz_core.emergence.requests import shipped
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.errors import InputError

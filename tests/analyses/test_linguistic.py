@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bertviz_core.analyses.requests import Request
+from bertviz_core.analyses.linguistic import linguistic_heads
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
-from bertviz_core.overview.linguistic import linguistic_heads
 from bertviz_core.settings import Settings
 
 ROWS = [  # relation, head, low, accuracy, baseline
@@ -26,7 +28,9 @@ ROWS = [  # relation, head, low, accuracy, baseline
 ]
 
 
+@dataclass
 class Dependency:
+    sentences: Sequence[Any] = ()
     provenance: ClassVar = {"format": "CoNLL-U", "corpus": {"name": "mine.conllu"}}
 
     def chosen(self, view: str, min_count: int) -> Dependency:

@@ -1,0 +1,51 @@
+"""What is asked for: which analysis of which corpus on which model, and with what settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from bertviz_core.corpora.source import Source
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.settings import Settings
+
+FORMAT = 2  # raise it when a stored result would mean something else
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that a result depends on. `options` are the analysis's own settings, `others` further files it reads,
+    by what they are to it."""
+
+    analysis: str
+    checkpoint: Checkpoint
+    source: Source
+    settings: Settings = field(default_factory=Settings)
+    options: dict[str, Any] = field(default_factory=dict)
+    others: dict[str, Source] = field(default_factory=dict)
+
+    def key(self) -> str:
+        """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
+        parts = {
+            "format": FORMAT,
+            "analysis": self.analysis,
+            "model": self.checkpoint.fingerprint(),
+            "corpus": self.source.digest,
+            "settings": asdict(self.settings),
+            "options": self.options,
+        }
+        if self.others:
+            parts["others"] = {role: source.digest for role, source in self.others.items()}
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def for_analysis(self, analysis: str) -> Request:
+        """The same model, corpus and settings under another analysis, which has options and files of its own."""
+        if analysis == self.analysis:
+            return self
+        return Request(analysis, self.checkpoint, self.source, self.settings)
+
+    def on(self, source: Source) -> Request:
+        """The same on another corpus."""
+        return replace(self, source=source)

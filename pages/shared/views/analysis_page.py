@@ -1,0 +1,97 @@
+"""The page of an analysis that has no file in pages/: all of it follows from the analysis's own columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analyses.analysis import Analysis, HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.registry import examples_class
+from bertviz_core.analyses.results import Result, head_frame
+from bertviz_core.heads import Head, ranks
+from pages.shared import boxes, page
+from pages.shared.boxes import plain
+from pages.shared.frame import sidebar
+from pages.shared.frame.selection import Selection
+from pages.shared.views import head_view
+
+Values = dict[HeadColumn, np.ndarray]  # (layer, head)
+
+
+def show(analysis: Analysis) -> None:
+    """Claim, map, chosen head, top segments, table, downloads, About and provenance."""
+    selection = sidebar.current()
+    page.header(analysis.name, selection)
+    st.markdown(plain(analysis.summary))
+    result = page.result_or_stop(selection.request(analysis.name), selection, Result)
+    values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
+    if values:
+        _heads(analysis, result, values, selection)
+    elif analysis.own_figure:
+        page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
+    page.downloads(result)
+    source = getattr(analysis.measure, "measure", analysis.measure)
+    page.about(analysis.formula, plain(analysis.summary), source)
+    boxes.skipped(result.provenance, examples_class(analysis.corpus).unit)
+    page.provenance(result)
+
+
+def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection) -> None:
+    """What the columns say of all heads, and of the chosen one."""
+    chosen = head_view.choose(analysis, result)
+    _claim(chosen, result, values[chosen], selection)
+    page.metrics(_key_numbers(chosen, result, values[chosen], selection))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.markdown(f"**Head map**: {plain(chosen.label)}")
+        alt = f"Map of all heads, layer by head, colored by {chosen.label}"
+        squares = page.drawn(chosen.map, result, selection.base)
+        page.chart(squares, f"{analysis.name}-map", alt, head=selection.head)
+    with right:
+        head_view.numbers(analysis, result, selection, chosen)
+    if analysis.own_figure:
+        figure = page.drawn(analysis.own_figure, result, selection.base)
+        page.chart(figure, f"{analysis.name}-figure", analysis.title, head=selection.head)
+    if isinstance(result, HeadAverages) and chosen.quantity in result.present:
+        head_view.examples(result, selection, chosen)
+    st.subheader("All heads")
+    frame = head_frame({column.quantity: read for column, read in values.items()})
+    page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
+
+
+def _claim(column: HeadColumn, result: Any, values: np.ndarray, selection: Selection) -> None:
+    """The heads above the baseline; without one, the head with the highest value."""
+    if column.baseline is None:
+        head = _highest(values)
+        value = plain(column.text(values[head.layer, head.head]))
+        st.markdown(f"**Head {head.label(selection.base)} has the highest {plain(column.label)}: {value}.**")
+        return
+    baseline, name = column.baseline(result)
+    above = head_view.over(values, baseline, selection.base)
+    verb = "are" if len(above) != 1 else "is"
+    reference = f"{plain(name)} ({plain(column.text(baseline))})"
+    head_view.claim(above, values.size, f"{verb} above {reference} in {plain(column.label)}")
+
+
+def _key_numbers(
+    column: HeadColumn, result: Any, values: np.ndarray, selection: Selection
+) -> list[tuple[str, str, str]]:
+    """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
+    head, at = _highest(values), (selection.head.layer, selection.head.head)
+    highest = column.text(values[head.layer, head.head])
+    baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
+    means = np.nanmean(values, axis=1)
+    layer = int(means.argmax())
+    return [
+        ("Highest head", head.label(selection.base), f"{highest}, of {values.size} heads"),
+        ("Highest layer", str(layer + selection.base), f"mean of its heads: {column.text(means[layer])}"),
+        ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
+        (f"Head {selection.label}", column.text(values[at]), f"rank {ranks(values)[at]} of {values.size}"),
+    ]
+
+
+def _highest(values: np.ndarray) -> Head:
+    return Head(*map(int, np.unravel_index(int(np.nanargmax(values)), values.shape)))

@@ -1,0 +1,93 @@
+"""The example, installed as a package: its command, page, jobs, place in the overview, store and exports."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.examples import package
+
+ROOT = Path(__file__).parents[2]
+LIMIT = "3"  # segments
+PAGE = """
+import time
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+from tests.navigation import frame_at_every_page
+
+frame_at_every_page()
+app = AppTest.from_file("app.py", default_timeout=120)
+app.query_params["limit"] = "3"
+app.query_params["head"] = "2-3"
+app.run()
+app._page_hash = calc_hash("repeated_token")
+app.run()
+assert [title.value for title in app.title] == ["Repeated token"], app.title
+button = next(b for b in app.button if b.label.startswith("Analyze (about"))
+button.click().run()
+for _ in range(240):
+    if not app.get("progress"):
+        break
+    time.sleep(0.5)
+    app.run()
+app.session_state["head-panel"] = True
+app.run()
+assert not app.exception and not app.error, (app.exception, app.error)
+text = "\\n".join(m.value for m in [*app.markdown, *app.subheader, *app.caption]).replace("\\\\", "")
+assert "of 48 heads" in text and "uniform attention" in text, text
+assert "Where head 2-3 does it most" in text and "The map of heads" in text
+assert len(app.metric) == 4 and app.metric[3].label == "Head 2-3"
+panel = next(f.value for f in app.dataframe if "baseline" in f.value).set_index("quantity")
+assert panel.loc["attention to earlier occurrences", "baseline"].endswith("(uniform attention)")
+labels = {e.label.partition(" (")[0] for e in app.expander}
+assert labels >= {"About this figure", "Where these numbers come from"}, labels
+assert {b.proto.label for b in app.get("download_button")} == {"CSV", "JSON", "HTML"}
+app.switch_page("pages/overview.py").run()
+stored = next(f.value for f in app.dataframe if "stored" in f.value)
+assert stored.set_index("analysis").loc["Repeated token", "stored"] == "✓"
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Of processes that have the example installed, and a store of their own."""
+    folder = tmp_path_factory.mktemp("installed")
+    path = package.python_path(package.install(folder))
+    return os.environ | {"PYTHONPATH": path, "BERTVIZ_STORE": str(folder / "store")}
+
+
+def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
+def test_page_job_store_command_and_overview_agree(environment: dict[str, str], tmp_path: Path) -> None:
+    run(environment, "-c", PAGE)
+    outs = {suffix: tmp_path / f"heads.{suffix}" for suffix in ("json", "csv", "html", "safetensors")}
+    out = [argument for path in outs.values() for argument in ("--out", str(path))]
+    command = ("-m", "bertviz_core", "repeated-token", "encyclopedia", "--limit", LIMIT)
+    assert run(environment, *command, *out).stderr == ""  # the worker process has computed and stored it
+    found = json.loads(outs["json"].read_text(encoding="utf-8"))
+    assert found["analysis"] == "repeated_token" and len(found["arrays"]["earlier"]) == 6
+    assert "Repeated token" in outs["html"].read_text(encoding="utf-8")
+    run(environment, "-m", "bertviz_core", "overview", "--out", str(tmp_path / "overview.csv"))
+    with (tmp_path / "overview.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    numbers = [float(row["repeated_token_earlier"]) for row in rows]
+    assert numbers == pytest.approx([value for layer in found["arrays"]["earlier"] for value in layer])
+
+
+def test_without_it_nothing_is_left_of_it() -> None:
+    from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+    from pages.shared.frame.catalogue import sections
+
+    assert tuple(ANALYSES) == BUILT_IN
+    assert list(sections()) == ["Explore", "The paper"]
