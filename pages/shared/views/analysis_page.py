@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analyses.analysis import Analysis, HeadColumn
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import examples_class
-from bertviz_core.analyses.results import Result, head_frame
+from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Head, ranks
 from pages.shared import boxes, page
 from pages.shared.boxes import plain
@@ -26,7 +26,7 @@ def show(analysis: Analysis) -> None:
     selection = sidebar.current()
     page.header(analysis.name, selection)
     st.markdown(plain(analysis.summary))
-    result = page.result_or_stop(selection.request(analysis.name), selection, Result)
+    result = page.result_or_stop(selection.request(analysis.name), selection, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
         _heads(analysis, result, values, selection)
