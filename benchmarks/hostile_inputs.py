@@ -24,6 +24,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bertviz_core.corpora.coreference.formats import read_coreference
@@ -102,7 +103,7 @@ CASES = {
     "text: a word of 1 MB a line": Case("text", _filled("a" * 1_000_000 + "\n")),
     "text: lines of one letter": Case("text", _filled("a\n")),
     "text: blank lines": Case("text", _filled("\n", after="a")),
-    "text: one line with an emoji, xz": Case("text", _packed("aaaaaaa😀".encode(), lzma.open)),
+    "text: one line with an emoji, xz": Case("text", _packed("aaaaaaa😀".encode(), partial(lzma.open, preset=0))),
     "text: lines, gzip": Case("text", _packed(b"the cat sat on the mat .\n", gzip.open)),
     "text: random bytes": Case("text", _noise),
     "JSON: one string": Case("text", _filled("word ", before='[{"text": "', after='"}]')),
