@@ -76,6 +76,6 @@ def _analysis_page(name: str) -> Callable[[], None]:
     """The generic page of an analysis, loaded when it is opened, as Streamlit loads a page's file."""
 
     def show() -> None:
-        import_module(ANALYSIS_PAGE).show(name)
+        import_module(ANALYSIS_PAGE).show(ANALYSES[name])
 
     return show
