@@ -24,6 +24,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bertviz_core.corpora.coreference.formats import read_coreference
@@ -90,6 +91,10 @@ def _archive_of_many() -> bytes:
     return packed.getvalue()
 
 
+def _long_vectors() -> bytes:
+    return "".join(f"w{number} " + "1 " * 499_000 + "\n" for number in range(50)).encode()
+
+
 def _noise() -> bytes:
     return random.Random(0).randbytes(SIZE).replace(b"\0", b"\n")
 
@@ -102,7 +107,7 @@ CASES = {
     "text: a word of 1 MB a line": Case("text", _filled("a" * 1_000_000 + "\n")),
     "text: lines of one letter": Case("text", _filled("a\n")),
     "text: blank lines": Case("text", _filled("\n", after="a")),
-    "text: one line with an emoji, xz": Case("text", _packed("aaaaaaa😀".encode(), lzma.open)),
+    "text: one line with an emoji, xz": Case("text", _packed("aaaaaaa😀".encode(), partial(lzma.open, preset=0))),
     "text: lines, gzip": Case("text", _packed(b"the cat sat on the mat .\n", gzip.open)),
     "text: random bytes": Case("text", _noise),
     "JSON: one string": Case("text", _filled("word ", before='[{"text": "', after='"}]')),
@@ -139,16 +144,17 @@ CASES = {
         ),
     ),
     "vectors: one line": Case("vectors", _filled("1 ", before="the ")),
-    "vectors: lines of 1 MB": Case("vectors", _numbered(lambda i: f"w{i} " + "1 " * 490_000 + "\n" if i < 50 else "")),
+    "vectors: lines of 1 MB": Case("vectors", _long_vectors),
     "vectors: an archive of many files": Case("vectors", _archive_of_many),
     "vectors: random bytes": Case("vectors", _noise),
 }
-# The largest of the table: what the tests run.
+# The largest of the table, and one that unpacks: what the tests run.
 LARGEST = (
     "text: one line with an emoji, xz",
+    "text: lines of 1 MB of Chinese letters",
     "JSON: one list",
-    "coreference: mentions",
-    "coreference: words of 1 MB",
+    "coreference: a cell of brackets",
+    "coreference: CorefUD",
 )
 
 

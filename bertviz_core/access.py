@@ -24,6 +24,8 @@ class Access:
         reader_uploads: Bytes that the uploads of one reader may take.
         uploads: Bytes that all uploads may take.
         upload_days: Days after which an upload is deleted.
+        jobs: Jobs that may wait and run, in all.
+        reader_jobs: Of one reader.
     """
 
     public: bool = False
@@ -33,6 +35,8 @@ class Access:
     reader_uploads: int = 200 * 10**6
     uploads: int = 5 * 10**9
     upload_days: int = 30
+    jobs: int = 64
+    reader_jobs: int = 8
 
 
 LOCAL = Access()  # of the command line, whose user has a shell anyway
@@ -56,7 +60,9 @@ def from_environment(variables: Mapping[str, str] | None = None) -> Access:
         hub_token=False,
         reader_uploads=round(_number(given, "BERTVIZ_READER_UPLOADS", LOCAL.reader_uploads / 10**6) * 10**6),
         uploads=round(_number(given, "BERTVIZ_UPLOADS", LOCAL.uploads / 10**9) * 10**9),
-        upload_days=max(1, round(_number(given, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days))),
+        upload_days=_at_least_one(given, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days),
+        jobs=_at_least_one(given, "BERTVIZ_JOBS", LOCAL.jobs),
+        reader_jobs=_at_least_one(given, "BERTVIZ_READER_JOBS", LOCAL.reader_jobs),
     )
 
 
@@ -76,6 +82,10 @@ def _number(given: Mapping[str, str], name: str, default: float) -> float:
     if not 0 <= number < 10**6:
         raise SettingsError(f"{name} is {value!r}.", hint="Give a number, such as 5 or 0.5.")
     return number
+
+
+def _at_least_one(given: Mapping[str, str], name: str, default: int) -> int:
+    return max(1, round(_number(given, name, default)))
 
 
 def _downloads(given: Mapping[str, str], default: int | None) -> int | None:

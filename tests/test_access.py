@@ -31,10 +31,12 @@ def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
         "BERTVIZ_READER_UPLOADS": "20",
         "BERTVIZ_UPLOADS": "1",
         "BERTVIZ_UPLOAD_DAYS": "2",
+        "BERTVIZ_JOBS": "5",
+        "BERTVIZ_READER_JOBS": "3",
     }
     access = from_environment(given)
     assert access == Access(
-        True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 20_000_000, 10**9, 2
+        True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 20_000_000, 10**9, 2, 5, 3
     )
 
 
@@ -51,6 +53,8 @@ def test_limits_hold_on_ones_own_machine_too(tmp_path: Path) -> None:
         ("BERTVIZ_DOWNLOADS", "-1"),
         ("BERTVIZ_UPLOADS", "nan"),
         ("BERTVIZ_READER_UPLOADS", "1e99"),
+        ("BERTVIZ_JOBS", "many"),
+        ("BERTVIZ_READER_JOBS", "-1"),
         ("BERTVIZ_MODELS", "/no/such/folder"),
     ],
 )

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bertviz_core.access import LOCAL, Access
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, QueueFull, unexpected
 
-UNFINISHED = 64  # jobs that wait and run, in all
-UNFINISHED_EACH = 8  # of one asker
 REMEMBERED = 1000  # askers whose last turn is known; the others' is so long ago that they are next in any case
 ANALYSES, DOWNLOADS = "analyses", "downloads"
 
@@ -117,10 +116,12 @@ class Jobs:
     Args:
         runners: Lane -> what performs a task: it blocks, says where it is in the progress that it is given, and raises
             Cancelled soon after that asks for it.
+        access: How many jobs may wait and run.
     """
 
-    def __init__(self, runners: Mapping[str, Runner]) -> None:
+    def __init__(self, runners: Mapping[str, Runner], access: Access = LOCAL) -> None:
         self._lanes = {name: Lane(runner) for name, runner in runners.items()}
+        self._access = access
         self._unfinished: list[Job] = []
         self._lock = threading.Lock()
 
@@ -156,6 +157,11 @@ class Jobs:
             elif not job.askers:
                 job.progress.cancelled.set()
 
+    def leave_all(self, asker: str) -> None:
+        """Take back everything that this asker still wants."""
+        for job in [job for job in list(self._unfinished) if asker in job.askers]:
+            self.leave(job, asker)
+
     def before(self, job: Job) -> int:
         """How many jobs start, or run, before this one."""
         lane = self._lanes[job.lane]
@@ -163,14 +169,15 @@ class Jobs:
         return order.index(job) + (lane.running is not None) if job in order else 0
 
     def _check_room(self, asker: str) -> None:
-        if sum(asker in job.askers for job in self._unfinished) >= UNFINISHED_EACH:
+        most, most_each = self._access.jobs, self._access.reader_jobs
+        if sum(asker in job.askers for job in self._unfinished) >= most_each:
             raise QueueFull(
-                f"{UNFINISHED_EACH} of your jobs are unfinished: no more can be queued.",
+                f"{most_each} of your jobs are unfinished: no more can be queued.",
                 hint="Wait for one to finish, or cancel one in the sidebar.",
             )
-        if len(self._unfinished) >= UNFINISHED:
+        if len(self._unfinished) >= most:
             raise QueueFull(
-                f"The queue is full: {UNFINISHED} jobs are unfinished.", hint="Try again when some have finished."
+                f"The queue is full: {most} jobs are unfinished.", hint="Try again when some have finished."
             )
 
     def _start(self, lane: Lane) -> None:

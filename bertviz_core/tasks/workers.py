@@ -19,7 +19,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled
 from bertviz_core.tasks.tasks import Task
 
-PATIENCE = 0.5  # seconds that a stage has to hear a cancel before it is ended with its process
+PATIENCE = 0.3  # seconds that a stage has to hear a cancel before it is ended with its process
 POLL = 0.05
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks.worker_process")

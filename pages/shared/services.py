@@ -67,7 +67,7 @@ def bounded(source: Source) -> Source:
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
     """Downloads have a process of their own: they wait for no analysis, and no analysis for them."""
-    return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()})
+    return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()}, access())
 
 
 def find(request: Request) -> Any | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.engine import jobs as jobs_module
+from bertviz_core.access import Access
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.tasks.workers import _died
@@ -125,7 +125,7 @@ def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> N
 
 
 def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs_module, "UNFINISHED_EACH", 1)
+    monkeypatch.setattr(services, "access", lambda: Access(reader_jobs=1))
     app = reader(3)
     click(app, "Analyze")
     app.number_input(key="limit").set_value(4).run()

@@ -105,9 +105,9 @@ def _corpora(run: Run) -> list[str]:
 
 
 def _until_analysed(reader: Visitor) -> Run:
-    for _ in range(480):
-        run = reader.look()
-        if run.of("metric"):
-            return run
+    """A process starts, imports torch and loads the model first: a busy machine takes minutes."""
+    ends = time.monotonic() + 300
+    while not (run := reader.look()).of("metric"):
+        assert time.monotonic() < ends and not run.of("alert"), run.text
         time.sleep(0.25)
-    raise AssertionError("the analysis did not end")
+    return run

@@ -7,18 +7,18 @@ import time
 
 import pytest
 
-from bertviz_core.engine import jobs as jobs_module
+from bertviz_core.access import LOCAL, Access
 from bertviz_core.engine.jobs import DOWNLOADS, Job, Jobs
 from bertviz_core.errors import BertvizError, Cancelled, InputError, QueueFull
 
 
-def make_jobs() -> Jobs:
+def make_jobs(access: Access = LOCAL) -> Jobs:
     """Tasks are functions of progress."""
 
     def run(task, progress):
         task(progress)
 
-    return Jobs({"analyses": run, DOWNLOADS: run})
+    return Jobs({"analyses": run, DOWNLOADS: run}, access)
 
 
 def wait_for(job: Job) -> Job:
@@ -188,10 +188,8 @@ def test_leaving_a_job_that_has_ended_changes_nothing():
     assert job.state == "done" and job.error is None
 
 
-def test_the_queue_is_bounded_for_each_reader_and_in_all(monkeypatch):
-    monkeypatch.setattr(jobs_module, "UNFINISHED", 5)
-    monkeypatch.setattr(jobs_module, "UNFINISHED_EACH", 2)
-    jobs = make_jobs()
+def test_the_queue_is_bounded_for_each_reader_and_in_all():
+    jobs = make_jobs(Access(jobs=5, reader_jobs=2))
     gate = Gate(jobs)
     first, _ = (jobs.submit(f"a {number}", "A", nothing, "a") for number in range(2))
     with pytest.raises(QueueFull, match="of your jobs"):
@@ -206,6 +204,19 @@ def test_the_queue_is_bounded_for_each_reader_and_in_all(monkeypatch):
     gate.open()
     assert wait_for(last).state == "done"
     assert wait_for(jobs.submit("c", "C", nothing, "c")).state == "done"
+
+
+def test_who_is_gone_keeps_no_place_but_others_keep_theirs():
+    jobs = make_jobs()
+    gate = Gate(jobs)
+    alone, shared = (jobs.submit(key, "Work", nothing, "gone") for key in ("alone", "shared"))
+    jobs.submit("shared", "Work", nothing, "here")
+    running = jobs.submit("running", "Work", until_cancelled, "gone", DOWNLOADS)
+    jobs.leave_all("gone")
+    assert alone.state == "cancelled" and not shared.finished
+    assert wait_for(running).state == "cancelled"
+    gate.open()
+    assert wait_for(shared).state == "done"
 
 
 class Panic(BaseException):

@@ -16,6 +16,8 @@ and marks without a letter or digit, and a possessive 's, are passed over at the
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from bertviz_core.corpora.coreference.agreement import PRONOUNS, word_list
@@ -37,13 +39,15 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 
 def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     """The head word of each mention, by its index among the document's words."""
+    rule = _rule(document.words)
     if document.governors is not None:
-        return tuple(_by_tree(document.governors, document.words, mention) for mention in document.mentions)
+        first_outside = _first_outside(document.governors)
+        return tuple(rule(m) if (head := first_outside(m)) is None else head for m in document.mentions)
     if document.parse is None or document.tags is None:
-        return tuple(_by_rule(document.words, mention) for mention in document.mentions)
+        return tuple(map(rule, document.mentions))
     phrases, tags = noun_phrases(document.parse), document.tags
     spans = ((phrases.get((mention.start, mention.end)), mention) for mention in document.mentions)
-    return tuple(phrase_head(one, tags) if one else _by_rule(document.words, mention) for one, mention in spans)
+    return tuple(phrase_head(phrase, tags) if phrase else rule(mention) for phrase, mention in spans)
 
 
 def head_word_source(document: CoreferenceDocument) -> str:
@@ -68,18 +72,42 @@ def _starts(sentences: tuple[int, ...]) -> frozenset[int]:
     return frozenset(sentences)
 
 
-def _by_tree(governors: tuple[int, ...], words: tuple[str, ...], mention: Mention) -> int:
-    inside = range(mention.start, mention.end)
-    return next((word for word in inside if governors[word] not in inside), _by_rule(words, mention))
+# Mentions may nest thousands deep: neither way below looks at every word of every mention.
 
 
-def _by_rule(words: tuple[str, ...], mention: Mention) -> int:
-    end = mention.end
-    for word in range(mention.start + 1, mention.end):
-        if words[word].lower() in BREAKS:
-            end = word
-            break
-    for word in range(end - 1, mention.start, -1):
-        if any(map(str.isalnum, words[word])) and words[word].lower() not in POSSESSIVES:
-            return word
-    return mention.start
+def _first_outside(governors: tuple[int, ...]) -> Callable[[Mention], int | None]:
+    """Gives the first word of a mention whose governor lies outside it, by the extremes of ever longer blocks."""
+    levels: list[tuple[Sequence[int], Sequence[int]]] = [(governors, governors)]  # blocks of 1, 2, 4, ... words
+    while len(levels[-1][0]) > 1:
+        low, high = levels[-1]
+        pairs = range(0, len(low), 2)
+        levels.append(([min(low[i : i + 2]) for i in pairs], [max(high[i : i + 2]) for i in pairs]))
+
+    def first(mention: Mention) -> int | None:
+        word, level = mention.start, 0
+        while word < mention.end:
+            low, high = levels[level]
+            if low[word >> level] < mention.start or high[word >> level] >= mention.end:
+                if not level:
+                    return word
+                level -= 1
+            else:
+                word += 1 << level
+                level += level + 1 < len(levels) and not (word >> level) & 1
+        return None
+
+    return first
+
+
+def _rule(words: tuple[str, ...]) -> Callable[[Mention], int]:
+    """Gives the head of a mention without trees or parse."""
+    breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]
+    heads = [i for i, word in enumerate(words) if any(map(str.isalnum, word)) and word.lower() not in POSSESSIVES]
+
+    def head(mention: Mention) -> int:
+        after = bisect_right(breaks, mention.start)
+        end = min([mention.end, *breaks[after : after + 1]])
+        before = bisect_left(heads, end)
+        return max(mention.start, heads[before - 1]) if before else mention.start
+
+    return head

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
@@ -11,6 +12,7 @@ import streamlit as st
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 
 FOLDER = Path(__file__).parents[2]
+ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,9 @@ def _page(entry: Entry) -> st.Page:
 
 
 def _analysis_page(name: str) -> Callable[[], None]:
-    def show() -> None:
-        from pages.shared.views import analysis_page  # which links to other pages
+    """The generic page of an analysis, loaded when it is opened, as Streamlit loads a page's file."""
 
-        analysis_page.show(ANALYSES[name])
+    def show() -> None:
+        import_module(ANALYSIS_PAGE).show(ANALYSES[name])
 
     return show

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
+from hypothesis import given as given_by
+from hypothesis import strategies as st
 
 from bertviz_core.corpora.coreference.agreement import features
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
@@ -118,3 +121,41 @@ def test_agreement(one, other, agree):
 def test_tags_say_number():
     assert features(["police"], "police", "NNS").number == "plural"
     assert features(["Paris"], "Paris", "NNP").number == "singular"
+
+
+def literal(words, governors, start: int, end: int) -> int:
+    """Every word of the mention looked at in turn."""
+    for word in range(start, end) if governors else ():
+        if not start <= governors[word] < end:
+            return word
+    for word in range(start + 1, end):
+        if words[word] in ("of", ",", "that"):
+            end = word
+            break
+    for word in reversed(range(start + 1, end)):
+        if re.search(r"\w", words[word]) and words[word] != "'s":
+            return word
+    return start
+
+
+@st.composite
+def documents(draw) -> CoreferenceDocument:
+    words = draw(st.lists(st.sampled_from(["cat", "dog", "of", ",", "that", "'s", "."]), min_size=1, max_size=40))
+    place = st.integers(0, len(words) - 1)
+    spans = [(min(a, b), max(a, b) + 1) for a, b in draw(st.lists(st.tuples(place, place), max_size=30))]
+    tree = st.lists(st.integers(-1, len(words) - 1), min_size=len(words), max_size=len(words)).map(tuple)
+    return document(" ".join(words), *spans, governors=draw(st.none() | tree))
+
+
+@given_by(documents())
+def test_the_head_is_that_of_looking_at_every_word(given):
+    by_hand = [literal(given.words, given.governors, mention.start, mention.end) for mention in given.mentions]
+    assert list(head_words(given)) == by_hand
+
+
+@pytest.mark.parametrize("governors", [None, tuple((i + 1) % 40_000 for i in range(40_000))], ids=["rule", "cycle"])
+def test_thousands_of_nested_mentions_have_heads_soon(governors):
+    nested = document("the " * 40_000, *((i, 40_000 - i) for i in range(10_000)), governors=governors)
+    began = time.process_time()
+    assert len(head_words(nested)) == 10_000
+    assert time.process_time() - began < 2

@@ -1,0 +1,59 @@
+"""Who closes the tab of a public server gives up the jobs asked for; who comes back in time does not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.access import Access
+from pages.shared import services
+from pages.shared.jobs import presence
+from tests.browser import chromium as browser
+from tests.visitors import Visitor, visitor
+
+PAGE = Path(__file__).parents[1] / "closed_tab_page.py"
+
+
+def until(reader: Visitor, said: str, seconds: float = 30) -> None:
+    ends = time.monotonic() + seconds
+    while said not in (text := reader.look().text):
+        assert time.monotonic() < ends, text
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("public", ["1", "0"])
+def test_a_closed_tab_keeps_no_place_on_a_public_server(
+    public: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTVIZ_PUBLIC", public)
+    with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as stays:
+        assert "1 mine, 1 in all" in stays.open(ask="one").text
+        with visitor(address) as leaves:
+            leaves.open(ask="one")
+            assert "2 mine, 2 in all" in leaves.open(ask="two").text
+        if public == "1":
+            until(stays, "1 mine, 1 in all")
+        else:
+            time.sleep(1.5)
+            assert "1 mine, 2 in all" in stays.look().text
+
+
+class Left(list):
+    """In place of the jobs: who has left."""
+
+    leave_all = list.append
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = Left()
+    monkeypatch.setattr(services, "access", lambda: Access(public=True))
+    monkeypatch.setattr(presence, "_connection", lambda asker: None)
+    monkeypatch.setattr(presence, "GRACE", 0.2)
+    presence._closed(("reader", left))
+    if returns:
+        presence.note("reader")
+    time.sleep(0.5)
+    assert left == ([] if returns else ["reader"]) and not presence._leaving

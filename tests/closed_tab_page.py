@@ -1,0 +1,22 @@
+"""A script for a server of its own: `?ask` asks for a job that ends only when it is cancelled."""
+
+import time
+
+import streamlit as st
+
+from bertviz_core.engine.jobs import ANALYSES
+from pages.shared import services
+from pages.shared.jobs import asked, presence
+
+
+def until_cancelled(_task, progress) -> None:
+    while True:
+        progress.advance(0)
+        time.sleep(0.01)
+
+
+presence.GRACE = 0.5
+services.Worker = lambda *_: until_cancelled
+if "ask" in st.query_params:
+    asked._ask(st.query_params["ask"], "Work", lambda: {}, ANALYSES)
+st.text(f"{len(asked.unfinished())} mine, {len(services.jobs()._unfinished)} in all")
