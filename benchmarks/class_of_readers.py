@@ -59,7 +59,7 @@ def _analysis(address: str, folder: Path) -> Iterator[None]:
     AutoTokenizer.from_pretrained(DEMO_FOLDER).save_pretrained(folder)
     with visitor(address) as reader:
         reader.open("sep_gradients", model=str(folder))
-        reader.press(next(label for label in reader.widgets if label.startswith("Analyse")))
+        reader.press(next(label for label in reader.widgets if label.startswith("Analyze")))
         time.sleep(5)
         yield
         print("the job:", "under way" if reader.open("sep_gradients").of("progress") else "ended before the visitors")

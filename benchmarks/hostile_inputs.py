@@ -30,7 +30,7 @@ from pathlib import Path
 from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.readers import check
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import BertvizError
@@ -165,13 +165,13 @@ def units(kind: str, source: Source) -> Iterator[list[str]]:
         return
     check(kind, source)
     if kind == "coreference":
-        for document in read_coreference(source).documents(LeftOut()):
+        for document in read_coreference(source).documents(Skipped()):
             head_words(document)
             yield list(document.words)
     elif kind == "treebank":
         from bertviz_core.corpora.treebank.reader import Treebank
 
-        yield from (list(sentence.words) for sentence in Treebank(source).sentences(LeftOut()))
+        yield from (list(sentence.words) for sentence in Treebank(source).sentences(Skipped()))
 
 
 class Stopped(BaseException):

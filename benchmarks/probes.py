@@ -23,8 +23,8 @@ from torch import Tensor, nn
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.probes.probe_run import Study
-from bertviz_core.analyses.probes.probes import Batch, Choices, Probe
+from bertviz_core.analyses.probes.probe_run import ProbeRun
+from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.corpora.samples import find_source
@@ -40,14 +40,14 @@ KINDS = ("attention-only", "attention-and-words")
 class Theirs(Probe):
     """The authors' model: maps with ROOT as row and column 0, CLS and SEP scaled and added up into it."""
 
-    def __init__(self, choices: Choices, vectors: Tensor | None) -> None:
-        super().__init__(choices)
+    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor | None) -> None:
+        super().__init__(probe_settings)
         self.vectors = vectors
         inputs = 1 if vectors is None else 2 * vectors.shape[1]
-        self.dense = nn.Linear(inputs, 2 * choices.heads, bias=vectors is not None)
+        self.dense = nn.Linear(inputs, 2 * probe_settings.heads, bias=vectors is not None)
         nn.init.zeros_(self.dense.weight)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: ProbeBatch) -> Tensor:
         return torch.stack([self._sentence(*one) for one in zip(batch.maps, batch.root, batch.words, strict=True)])
 
     def _sentence(self, maps: Tensor, root: Tensor, words: Tensor) -> Tensor:
@@ -78,12 +78,12 @@ def main() -> None:
     asked = parser.parse_args()
     settings = Settings(limit=asked.sentences)
     model = load(find("demo"), "cpu")
-    study = Maps(model, settings, ProbeOptions(KINDS), {})
-    study.turns = asked.turns
-    study.run(Sentences(find_source(asked.treebank), model.tokens, settings), Progress(), None)
+    probe_run = Maps(model, settings, ProbeOptions(KINDS), {})
+    probe_run.turns = asked.turns
+    probe_run.run(Sentences(find_source(asked.treebank), model.tokens, settings), Progress(), None)
 
 
-class Maps(Study):
+class Maps(ProbeRun):
     """A study up to its maps; then both sides take turns."""
 
     turns: int
@@ -95,7 +95,7 @@ class Maps(Study):
             Data(features, part, "cpu") for part in (self.parts.train, self.parts.train[:0], self.parts.test)
         )
         for kind in names:
-            release = Choices(self.choices.heads, paper=True)
+            release = ProbeSettings(self.probe_settings.heads, paper=True)
             vectors = self.vectors if kind == "attention-and-words" else None
             sides: dict[str, tuple[Callable[[], Probe], Schedule]] = {
                 "theirs": (lambda: Theirs(release, vectors), Schedule(1, PAPER_RATE, singly=True)),  # noqa: B023

@@ -100,7 +100,7 @@ def release(count: int, by_index: bool = False) -> Work:
 
 
 def _extract(encoder: BertModel, tokens: Tokens, examples: list[Encoded], path: Path) -> None:
-    """Maps of every example, in file order, in batches padded to the maximal length, as float16, in one pickle."""
+    """Maps of every example, in file order, in batches padded to the maximum length, as float16, in one pickle."""
     import torch
 
     kept: list[dict[str, Any]] = []
@@ -178,7 +178,7 @@ def _bert(tokens: Tokens, attention: str) -> BertModel:
 
 
 def _segments(tokens: Tokens, count: int) -> list[Encoded]:
-    """The sample's segments as the release makes them (token types all zero), over again where it has too few."""
+    """The sample's segments as the release makes them (all token types zero), over again where it has too few."""
     segments = Segments(sample("encyclopedia"), tokens, Settings(MAX_LENGTH, mode="paper"))
     return [replace(segment, number=number) for number, segment in enumerate(islice(cycle(segments), count))]
 

@@ -99,5 +99,5 @@ def _folders(given: Mapping[str, str]) -> tuple[Path, ...]:
     folders = [Path(name).expanduser() for name in given["BERTVIZ_MODELS"].split(os.pathsep) if name.strip()]
     for folder in folders:
         if not folder.is_dir():
-            raise SettingsError(f"BERTVIZ_MODELS names {str(folder)!r}, which is no folder.", hint="Correct its path.")
+            raise SettingsError(f"BERTVIZ_MODELS names {str(folder)!r}, which is not a folder.", hint="Check the path.")
     return tuple(folder.resolve() for folder in folders)

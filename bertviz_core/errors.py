@@ -30,8 +30,8 @@ class BertvizError(Exception):
         self.hint = shorten(hint)
 
     def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
-        return f"{place}{self.what}{' ' + self.hint if self.hint else ''}"
+        prefix = f"{self.where}: " if self.where else ""
+        return f"{prefix}{self.what}{' ' + self.hint if self.hint else ''}"
 
 
 class InputError(BertvizError):
@@ -66,14 +66,14 @@ class Cancelled(BertvizError):
     """The user asked a running job to stop."""
 
     def __init__(self) -> None:
-        super().__init__("The job was cancelled.", hint="Nothing was stored; earlier results stay.")
+        super().__init__("The job was cancelled.", hint="Nothing was stored; earlier results are kept.")
 
 
 class QueueFull(BertvizError):
     """More jobs wait than may, in all or of one reader."""
 
 
-SMALLER = "Earlier results stay. Choose a smaller model, fewer inputs or shorter ones."
+SMALLER = "Earlier results are kept. Choose a smaller model, fewer inputs or shorter ones."
 
 
 def unexpected(error: BaseException) -> BertvizError:
@@ -82,5 +82,5 @@ def unexpected(error: BaseException) -> BertvizError:
         return BertvizError("The job ran out of memory.", hint=SMALLER)
     return BertvizError(
         f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]}).",
-        hint="Earlier results stay. The server's log has the details.",
+        hint="Earlier results are kept. The server's log has the details.",
     )

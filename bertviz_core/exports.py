@@ -59,7 +59,7 @@ def to_table(result: Result) -> str:
     single = {name: value for name, value in result.arrays().items() if isinstance(value, int | float)}
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
-    lines += [f"left out or changed: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
+    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
     return "\n".join(lines)
 
 
@@ -88,14 +88,14 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, writers[check_path(path)](result))
 
 
-def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], least: float = 0.0) -> None:
-    """One input's attention by suffix: .svg of the head's lines from weight `least` on, .csv of its weights, or
+def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
+    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, or
     .safetensors of every head. Raises SettingsError for another suffix."""
     from bertviz_core.viewer.lines_figure import draw
 
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
-        ".svg": lambda: draw(seen, head, least=least, title=title).encode(),
+        ".svg": lambda: draw(seen, head, min_weight=min_weight, title=title).encode(),
         ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
         ".safetensors": lambda: seen.to_safetensors(origin),
     }
@@ -140,12 +140,12 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
     """The suffix in lower case; raises SettingsError, ahead of any work, for a path that cannot be written."""
     if path.suffix.lower() not in allowed:
         raise SettingsError(
-            f"{path.name!r} cannot be written: its ending is not one of {', '.join(allowed)}.",
-            hint="Choose one of these endings.",
+            f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}.",
+            hint="Choose one of these extensions.",
         )
     if not path.parent.is_dir() or path.is_dir():
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
-        raise SettingsError(f"{what}.", where=str(path), hint="Name a file in a folder that is there.")
+        raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     return path.suffix.lower()
 
 

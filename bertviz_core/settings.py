@@ -44,7 +44,7 @@ class Settings:
         if longest is not None and self.max_length > longest:
             raise SettingsError(
                 f"Segments of {self.max_length} tokens are longer than this model allows ({longest}).",
-                hint=f"Choose a maximal length of {longest} or less.",
+                hint=f"Choose a maximum length of {longest} or less.",
             )
         if self.max_length < 8:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")

@@ -31,8 +31,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     sides = "all"
     if one.layout.two_sides:
         sides = st.selectbox("Segments", list(SIDES), key="sides", bind="query-params", width=120)
-    least = st.slider("Lines from", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
-    hidden = st.toggle("Hide special tokens", key="hide", bind="query-params", help="The other weights then sum to 1.")
+    min_weight = st.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
+    hidden = st.toggle(
+        "Hide special tokens", key="hide", bind="query-params", help="The remaining weights are rescaled to sum to 1."
+    )
     before = positions and st.toggle("Before masking", key="before", bind="query-params")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
@@ -41,7 +43,7 @@ view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 seen = look(shown.layout, services.attention(model, shown.example), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
-    attention_panel.claim(seen, selection, view, least if shape == "lines" else 0)
+    attention_panel.claim(seen, selection, view, min_weight if shape == "lines" else 0)
     if positions:
         difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)
@@ -51,22 +53,23 @@ if not seen.weights.size:
 left, right = st.columns([3, 2], gap="medium")
 with left:
     if shape == "lines":
-        attention_panel.lines(seen, selection, one, model.tokens.mask is not None, least, positions)
+        attention_panel.lines(seen, selection, one, model.tokens.mask is not None, min_weight, positions)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
         page.chart(heatmap(seen, selection.head), "attention-heatmap", alt, clickable=False)
     else:
         attention_panel.table(seen, selection)
 with right:
-    st.markdown("**All heads** on this input; a click chooses one")
+    st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(seen, selection)
 
 attention_panel.downloads(seen, selection, shown)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",
-    "Figures 1 and 5. Darkness is the weight with which the token on the left attends to the one on the right. To a "
-    "word in several pieces the sum over its pieces, from it their mean (section 4.1). Where special tokens are "
-    "hidden, the other weights of a row are divided by their sum.",
+    "Figures 1 and 5. The darker a line, the more the token on the left attends to the one on the right. Attention to "
+    "a word split into several pieces is summed over them, attention from it is averaged (section 4.1). If special "
+    "tokens are hidden, each row's remaining weights are divided by their sum.",
     look,
+    section=10,
 )

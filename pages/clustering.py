@@ -18,29 +18,34 @@ from pages.shared.views import cluster_view
 selection = sidebar.current()
 page.header("clustering", selection)
 request = selection.request("clustering")
-stored = page.result_or_stop(request, selection)
+stored = page.result_or_stop(request, selection, Clustering)
 head, base = selection.head, selection.base
 
 
-@st.cache_resource(max_entries=16, show_spinner="Drawing the picture")
+@st.cache_resource(max_entries=16, show_spinner="Computing the embedding")
 def pictured(key: str, root: bool, _result: Clustering) -> Clustering:
     return _result.embedded(_result.mds_seed, root)
 
 
 @st.cache_data(ttl=30, show_spinner=False)
-def found(key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]) -> dict[str, str]:
+def stored_linguistic_heads(
+    key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]
+) -> dict[str, str]:
     """Cached by the digests of the reader's own corpora too: readers with others see others."""
     return linguistic_heads(_request, services.find, _own)
 
 
 with st.container(horizontal=True, vertical_alignment="center"):
     root = st.toggle(
-        "Square roots", key="root", bind="query-params", help="Picture √JS, a metric, instead of JS as the paper does."
+        "Square-root distance",
+        key="root",
+        bind="query-params",
+        help="Embed √JS, a metric, instead of JS as in the paper.",
     )
     limits = cluster_view.thresholds()
     own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
     digests = tuple(source.digest for kind in own.values() for source in kind)
-    named = cluster_view.papers_heads(selection) or found(request.key(), digests, request, own)
+    named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
 result = remembered(cluster_view.labelled, pictured(request.key(), root, stored), limits, tuple(named.items()))
 
 closeness, (one, other, least) = remembered(cluster_view.summary, result)
@@ -51,49 +56,51 @@ st.markdown(
     + (
         f"heads of one layer are {1 - closeness.ratio:.0%} closer."
         if closeness.ratio < 1
-        else "layers are no clusters."
+        else "heads do not cluster by layer."
     )
 )
-told = int((result.behaviours != "other").sum())
+labeled = int((result.behaviours != "other").sum())
 page.metrics(
     [
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
-        ("Most alike", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
-        ("Stress of the picture", f"{result.stress:.2f}", "0 would be a true picture"),
-        ("Heads with a behaviour", f"{told} of {result.behaviours.size}", "the others are grey dots"),
+        ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
+        ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
+        ("Heads with a behavior", f"{labeled} of {result.behaviours.size}", "others: gray dots"),
     ]
 )
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown("**By behaviour**")
-    alt = "Heads in the plane, near where they attend alike, a marker for each behaviour"
+    st.markdown("**By behavior**")
+    alt = "Scatter plot of heads: similar heads lie close together, markers show behaviors"
     page.chart(page.drawn(by_behaviour, result, base), "clustering-behaviour", alt, head=head)
 with right:
     st.markdown("**By layer**")
-    alt = "The same points, darker in later layers"
+    alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
 if named:
-    st.caption("Crosses: heads of this model that a stored analysis of dependencies or coreference found best.")
+    st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 
 cluster_view.neighbours(result, selection)
 
-st.subheader("All pairs, in the order of a dendrogram")
-st.caption("A square under the tree is a head in its behaviour's colour: a click chooses it.")
+st.subheader("All pairs, ordered by a dendrogram")
+st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
 alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
 page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=frame(result, head))
 
 st.subheader("All heads")
-columns = ["behaviour", "nearest", "x", "y", *QUANTITIES]
-page.table(result, columns, selection, "clustering-table", remembered(Clustering.to_frame, result, base))
+columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
+heads = remembered(Clustering.to_frame, result, base).rename(columns={"behaviour": "behavior"})
+page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
 page.about(
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",
-    "Section 6, in nats, at most log 2 = 0.693. The mean over all tokens of JS between two heads' rows for that token, "
-    "exact; in the mode “as in the paper” the sum, of attention smoothed to 0.999 A + 0.001/N, as in the release. The "
-    "picture is two-dimensional metric MDS, the best of several seeded starts; its stress is Kruskal's stress-1. "
-    "The dendrogram joins by average linkage.",
+    "Section 6. The divergence of two heads is the exact mean over all tokens of JS between their attention "
+    "distributions, in nats (at most log 2 = 0.693). In the mode “as in the paper” it is the sum, with attention "
+    "smoothed to 0.999 A + 0.001/N as in the authors' code. The embedding is two-dimensional metric MDS, the best of "
+    "several seeded starts; its stress is Kruskal's stress-1. The dendrogram uses average linkage.",
     divergences,
+    section=9,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -16,14 +16,14 @@ from pages.shared.views import coreference_documents, coreference_view
 FORMULAS = [  # in the order of DIRECTIONS
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
     rf"\text{{head}}({query}),\text{{head}}({key})}}"
-    r"\qquad \text{right where } \hat{a}(m) \text{ heads an antecedent of } m"
+    r"\qquad \text{correct if } \hat{a}(m) \text{ heads an antecedent of } m"
     for query, key in ("mc", "cm")
 ]
 
 selection = sidebar.current()
 page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
-result = page.result_or_stop(request, selection)
+result = page.result_or_stop(request, selection, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = st.segmented_control("Mentions", TYPE_ROWS, default="all", required=True, key="kind", bind="query-params")
@@ -34,7 +34,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         required=True,
         key="candidates",
         bind="query-params",
-        help="`mentions`: the head words of preceding mentions. `words`: any other word, the strict form.",
+        help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
     result = remembered(CoreferenceHeads.chosen, result, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
@@ -55,9 +55,9 @@ with left:
     coreference_view.numbers(result, choice, selection)
 with right:
     values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
-    st.markdown(f"**The map of heads**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
+    st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
     squares = page.drawn(head_map, values, f"of {kind} mentions", base=selection.base)
-    alt = f"Map of all heads, layer by head, coloured by accuracy on {kind} mentions"
+    alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.chart(squares, "coreference-map", alt, head=selection.head)
 
 if result.by_gender(choice)[1].any():
@@ -66,7 +66,7 @@ if result.by_gender(choice)[1].any():
         page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
 coreference_documents.documents(result, choice, selection)
-st.subheader(f"All heads, percent right, {shown_direction}")
+st.subheader(f"Accuracy of all heads (%), {shown_direction}")
 frame = result.heads_frame(choice.direction)
 frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n(), strict=True)}
@@ -74,13 +74,14 @@ page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
 page.about(
     FORMULAS[choice.direction],
-    f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention between "
-    "words: to a split word the sum over its pieces, from it the mean (mode as in the paper: its first piece). A "
-    "mention is scored if a mention of its chain precedes it; mentions with the very same head word are neither "
-    "candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. A best head "
-    "is picked on the mentions it is scored on; the held-out accuracy picks it on the other half of the documents. Of "
-    "equals the first head, and the first word, counts.",
+    f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention to a split "
+    "word is summed over its pieces, attention from it is averaged (in the mode “as in the paper” only its first "
+    "piece counts). A mention is scored if a mention of its chain precedes it; mentions with the same head word are "
+    "neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. The "
+    "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
+    "other half of the documents. Ties go to the first head and the first word.",
     answers,
+    section=7,
 )
-boxes.left_out(result.provenance, "windows")
+boxes.skipped(result.provenance, "windows")
 page.provenance(result)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, fewest
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
 from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.plotting.style import head_map
@@ -16,21 +16,21 @@ from pages.shared.views import relation_view
 selection = sidebar.current()
 page.header("dependency_heads", selection)
 options = {"possessives": True} if st.session_state.get("possessives") and not selection.settings.paper else {}
-stored = page.result_or_stop(selection.request("dependency_heads", options), selection)
+stored = page.result_or_stop(selection.request("dependency_heads", options), selection, DependencyHeads)
 
 universal = stored.provenance["format"] == CONLLU
-least = fewest(selection.source)
+default_count = default_min_count(selection.source)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     view = st.segmented_control(
         "Trees", [*VIEWS], default=[*VIEWS][universal], required=True, key="view", bind="query-params"
     )
-    min_count = st.number_input("Words, at least", 1, value=least, step=10, key="least", width=130)
+    min_count = st.number_input("Minimum words", 1, value=default_count, step=10, key="least", width=130)
     if not selection.settings.paper:
-        offsets = st.number_input("Offsets up to", 1, 20, 5, key="offsets", width=120)
-        st.checkbox("*poss*: the paper's rule", key="possessives")
+        offsets = st.number_input("Maximum offset", 1, 20, 5, key="offsets", width=120)
+        st.checkbox("Paper's rule for *poss*", key="possessives")
     else:
         offsets = 5
-    merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="nmod:poss counts as nmod.")
+    merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="Counts nmod:poss as nmod.")
 result = remembered(DependencyHeads.chosen, stored, view, min_count, offsets, merge)
 relation_view.say_view(result, view)
 
@@ -38,21 +38,21 @@ relation, direction = relation_view.choose(result)
 relation_view.headline(result, relation, selection)
 page.metrics(relation_view.numbers(result, relation, direction, selection))
 
-st.markdown("**Relations and their best heads**, percent; a click on a row chooses the relation and its best head.")
+st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**The map of heads**: {boxes.plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
+    st.markdown(f"**Head map**: {boxes.plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = page.drawn(head_map, values, f"of {relation}", base=selection.base, unit="accuracy")
-    alt = f"Map of all heads, layer by head, coloured by accuracy on {relation}"
+    alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.chart(squares, "relation-map", alt, head=selection.head)
     st.markdown(f"**Fixed offsets**: {boxes.plain(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(offset_figure, result, relation), "offsets-figure", alt, clickable=False)
 with right:
-    st.markdown("**Table 1 as a picture**")
+    st.markdown("**Table 1 as a chart**")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
     page.chart(page.drawn(paper_figure, result, selection.base), "table-figure", alt, clickable=False)
 
@@ -63,13 +63,14 @@ with st.expander("LaTeX", icon=":material/table:"):
     st.code(remembered(latex, result), language="latex")
 page.about(
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
-    "Section 4.2. A head's guess for a word is the other word with the most word-level attention, [CLS] and [SEP] "
-    "left out; to a split word attention is summed over its pieces, from it averaged. *all* counts every word, the "
-    "root too, as the release does; *UAS* leaves punctuation out. The best head is picked on the words it is scored "
-    "on; *held out* picks it on one half of the sentences and scores it on the other. Intervals are Wilson's, 95%. "
-    f"Guesses are kept for the first {EXAMPLES} sentences of a treebank. The paper's numbers: BERT-base on the Wall "
-    "Street Journal with Stanford Dependencies.",
+    "Section 4.2. A head's guess for a word is the other word with the highest word-level attention, excluding [CLS] "
+    "and [SEP]; attention to a split word is summed over its pieces, attention from it is averaged. *all* counts "
+    "every word including the root, as in the authors' code; *UAS* excludes punctuation. The best head is selected on "
+    "the words on which it is scored; for *held out* it is selected on one half of the sentences and scored on the "
+    f"other. Intervals are Wilson's, 95%. Guesses are stored for the first {EXAMPLES} sentences of a treebank. The "
+    "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     best_words,
+    section=6,
 )
-boxes.left_out(result.provenance, "sentences")
+boxes.skipped(result.provenance, "sentences")
 page.provenance(result)

@@ -6,6 +6,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.entropy import ANALYSIS
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.measure import measure
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
@@ -13,11 +14,11 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("entropy", selection)
-result = page.result_or_stop(selection.request("entropy"), selection)
+result = page.result_or_stop(selection.request("entropy"), selection, Entropy)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
-    below = st.slider("Focused heads: at most this share of uniform", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
+    below = st.slider("Focused heads: maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
 does = f"{'have' if len(focused) > 1 else 'has'} at most {below:.0%} of the entropy of uniform attention"
@@ -32,7 +33,7 @@ if "from_cls" in result.present:
     last = result.layer_means("from_cls")[-1]
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
 broadest = result["max_weight"].flat[result["entropy"].argmax()]
-entries.append(("Broadest head: top weight", f"{broadest:.1%}", "paper: about 10%"))
+entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
 page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")
@@ -41,9 +42,9 @@ with left:
     page.chart(page.drawn(paper_figure, result, selection.base), "entropy-figure", alt, head=selection.head)
 with right:
     unit, top = ("share", 1.0) if column.quantity == "max_weight" else ("nats", result.uniform)
-    st.markdown(f"**The map of heads**: {'' if column.quantity == 'max_weight' else 'entropy, '}{column.short}")
+    st.markdown(f"**Head map**: {'' if column.quantity == 'max_weight' else 'entropy, '}{column.short}")
     squares = page.drawn(head_map, result[column.quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
-    alt = f"Map of all heads, layer by head, coloured by {column.short}"
+    alt = f"Map of all heads, layer by head, colored by {column.short}"
     page.chart(squares, "entropy-map", alt, head=selection.head)
     head_view.numbers(ANALYSIS, result, selection, column)
 
@@ -53,10 +54,11 @@ page.table(result, [name for name in result.present if name != "uniform"], selec
 page.downloads(result)
 page.about(
     r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",
-    "Section 3.3, in nats, 0 log 0 being 0. A value for each segment, then the mean over segments. The dashed line is "
-    "uniform attention, the average of log N. In the mode “as in the paper” attention is smoothed to "
-    f"0.9999 A + 0.0001/N first, as the release does. The paper's numbers: {paper.READ_OFF}.",
+    "Section 3.3, in nats, with 0 log 0 = 0. Entropies are averaged within each segment, then over segments. The "
+    "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
+    f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}.",
     measure,
+    section=4,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -14,10 +14,10 @@ from pages.shared.views import gallery, holdings
 
 selection = sidebar.current()
 page.header("overview", selection)
-links.to("tour", "New here? The paper in short steps, on this model", icon=":material/tour:")
+links.to("tour", "New here? Take the guided tour of the paper", icon=":material/tour:")
 results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():
-    st.write("There is no stored result of this model yet.")
+    st.write("No results are stored for this model yet.")
     holdings.panel("overview", selection)
     st.skeleton(height=420)
     st.stop()
@@ -25,9 +25,9 @@ if not {"surface_patterns", "entropy"} & results.keys():
 summary = st.container()
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown("**What each head does**: a click chooses a head; the legend hides and shows")
+    st.markdown("**What each head does**: click a head to choose it; click the legend to hide or show a group")
     entropy = st.slider(
-        "Broad: entropy over, nats",
+        "Entropy threshold for broad (nats)",
         0.0,
         7.0,
         Thresholds().entropy,
@@ -35,10 +35,11 @@ with left:
         key="broad",
         bind="query-params",
         width=320,
-        help="3.8 is the release's, for segments of 128 tokens; shorter inputs need less.",
+        help="The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold.",
     )
     thresholds, named = Thresholds(entropy=entropy), remembered(linguistic, results)
     labels = remembered(head_panel.labels_of, results, thresholds)
+    assert labels is not None  # one of the two analyses is stored
     drawing = page.drawn(head_panel.map_of, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
     marker_map(drawing, selection.head, key="behaviour-map", alt=alt, origin=st.session_state["origin"])
@@ -52,8 +53,8 @@ with right:
     st.markdown(f"**Head {selection.label}**: {head_panel.behaviour(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 
-st.subheader("The clearest heads of this model")
+st.subheader("The strongest heads of this model")
 gallery.behaviours(results, selection)
 gallery.relations(results, selection)
-st.subheader("What is stored")
+st.subheader("Stored results")
 holdings.panel("overview", selection)

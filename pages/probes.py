@@ -11,44 +11,45 @@ from pages.shared.views import probe_view
 selection = sidebar.current()
 page.header("probes", selection)
 request = probe_view.choose(selection)
-result = page.result_or_stop(request, selection)
+result = page.result_or_stop(request, selection, Probes)
 
 probe_view.headline(result)
 page.metrics(probe_view.numbers(result))
 
-st.markdown("**Table 3**, percent; intervals: 95%, over sentences")
+st.markdown("**Table 3** (%); 95% intervals over sentences")
 probe_view.table(result)
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown("**Table 3 as a picture**")
+    st.markdown("**Table 3 as a chart**")
     alt = "For each probe its score with its interval, and the paper's score"
     page.chart(page.drawn(paper_figure, result), "probes-figure", alt, clickable=False)
 with right:
-    st.markdown("**By distance of the governor**")
-    alt = "Accuracy of every probe by how far to the right the governor stands"
+    st.markdown("**Accuracy by distance to the governor**")
+    alt = "Accuracy of every probe by distance to the governor"
     page.chart(page.drawn(distance_figure, result), "distance-figure", alt, clickable=False)
 
 probe_view.weights(result, selection)
 probe_view.pairs(result, selection)
 
-st.markdown("**By relation**, percent found; punctuation is not scored")
+st.markdown("**Accuracy by relation** (%); punctuation is not scored")
 probe_view.relations(result)
-st.markdown("**Learning curves**: the training part; dashed, the part that says when to stop")
-alt = "Loss of every probe while it trained"
+st.markdown("**Learning curves**: training loss; dashed: loss on the early-stopping split")
+alt = "Training and validation loss of every probe"
 page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=False)
 probe_view.sentences(result)
 
 page.downloads(result)
 page.about(
     r"p(i \mid j) \propto \exp \sum_k \left( W_k (v_i \oplus v_j)\, A^k_{ij} + U_k (v_i \oplus v_j)\, A^k_{ji} \right)",
-    "Section 5. p(i | j) is the probability that word i governs word j; *attention only* has plain weights in place of "
-    "the products with word vectors, and is convex. ROOT is one more candidate, with weights of its own on attention "
-    "from and to [CLS] and [SEP]; as in the paper it has the words' weights, and two learned scales. UAS leaves "
-    "punctuation out; UUAS counts the edges of the structural probe's minimum spanning tree. Random: the layers' "
-    "weights are drawn afresh, the embeddings stay. Selectivity: the score less that on trees drawn once for each "
-    f"word type. Guesses are kept for the first {EXAMPLES} sentences. The paper's numbers: BERT-base on the Wall "
-    "Street Journal with Stanford Dependencies.",
+    "Section 5. p(i | j) is the probability that word i governs word j; *attention only* uses scalar weights in place "
+    "of the products with word vectors, and is convex. ROOT is an additional candidate with its own weights for "
+    "attention to and from [CLS] and [SEP]; in the mode “as in the paper” it shares the words' weights and has two "
+    "learned scales. UAS excludes punctuation; UUAS counts the edges of the structural probe's minimum spanning tree. "
+    "Random: the layers' weights are reinitialized, the embeddings are kept. Selectivity is the score minus the score "
+    f"on control trees that depend on the word type alone. Guesses are stored for the first {EXAMPLES} sentences. The "
+    "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,
+    section=8,
 )
-boxes.left_out(result.provenance, "sentences")
+boxes.skipped(result.provenance, "sentences")
 page.provenance(result)

@@ -6,6 +6,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients import ANALYSIS
 from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.measure import measure
+from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
@@ -13,12 +14,12 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("sep_gradients", selection)
-result = page.result_or_stop(selection.request("sep_gradients"), selection)
+result = page.result_or_stop(selection.request("sep_gradients"), selection, SepGradients)
 
 segments = int(result.segments.max())
 entries = [
     ("Masked-word loss", f"{result.loss:.2f} nats", f"{segments:,} segments"),
-    ("Masked words right", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
+    ("Masked-word accuracy", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
 ]
 if "to_sep" in result.present:
     attention, gradient, other = map(result.layer_means, ("attention_to_sep", "to_sep", "to_other"))
@@ -44,15 +45,15 @@ column = head_view.choose(ANALYSIS, result)
 values = result[column.quantity]
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    st.markdown("**Figure 3**: how much the loss would change with attention to each class of tokens")
-    alt = "Mean size of the gradient by layer on a log axis, a dot for each head, for four classes of target tokens"
+    st.markdown("**Figure 3**: sensitivity of the loss to attention, by class of token")
+    alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
     page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**The map of heads**: {column.short}")
+    st.markdown(f"**Head map**: {column.short}")
     share = column.quantity.startswith("attention")
     limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(values.max())), "nats")
     squares = page.drawn(head_map, values, unit, base=selection.base, limits=limits, unit=unit)
-    alt = f"Map of all heads, layer by head, coloured by {column.short}"
+    alt = f"Map of all heads, layer by head, colored by {column.short}"
     page.chart(squares, "gradient-map", alt, head=selection.head)
 
 if "to_sep" in result.present:
@@ -75,13 +76,14 @@ page.about(
     r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
     r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
     r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
-    "Section 3.2. L is the masked-word loss of one segment alone: 15% of its tokens that are not special are asked "
-    "for (80% of them become the mask token, 10% a random token, 10% stay), drawn from the seed and the segment's "
-    "number. A is the attention after the softmax. Classes c go by the original tokens; [CLS] is a class of its own, "
-    "and “other” is all the rest. A value for each segment that has the class, then the mean over those segments. "
-    "Attention × gradient says how much of the loss's first-order sensitivity flows through a class. The paper's own "
-    "code for this figure was never released, and it printed no numbers.",
+    "Section 3.2. L is the masked-word loss of one segment alone: 15% of its non-special tokens are predicted (80% of "
+    "them are replaced by the mask token, 10% by a random token, 10% are unchanged), sampled with the seed and the "
+    "segment's number. A is the attention after the softmax. Classes c refer to the original tokens; [CLS] is a class "
+    "of its own, and “other” is the rest. Values are averaged within each segment that has the class, then over those "
+    "segments. Attention × gradient measures how much of the loss's first-order sensitivity flows through a class. "
+    "The authors did not release code for this figure, and the paper prints no numbers.",
     measure,
+    section=3,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -1,4 +1,4 @@
-"""Surface patterns: which heads look at neighbours, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
+"""Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 import streamlit as st
 
@@ -6,6 +6,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
+from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
@@ -13,11 +14,11 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
-result = page.result_or_stop(selection.request("surface_patterns"), selection)
+result = page.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
-    threshold = st.slider("Heads over", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
+    threshold = st.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
 values = result[column.quantity]
 over = head_view.over(values, threshold, selection.base)
 put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
@@ -32,17 +33,17 @@ for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
     if name in result.present:
         here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
         layer = f"layer {int(here.argmax()) + selection.base}"
-        entries.append((f"{title}, most: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
+        entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
 page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    alt = "Average attention to special tokens, punctuation and neighbours by layer, a dot for each head"
+    alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
     page.chart(page.drawn(paper_figure, result, selection.base), "surface-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**The map of heads**: attention to {column.short}")
+    st.markdown(f"**Head map**: attention to {column.short}")
     squares = page.drawn(head_map, values, f"to {column.short}", base=selection.base)
-    alt = f"Map of all heads, layer by head, coloured by attention to {column.short}"
+    alt = f"Map of all heads, layer by head, colored by attention to {column.short}"
     page.chart(squares, "surface-map", alt, head=selection.head)
     head_view.numbers(ANALYSIS, result, selection, column)
 
@@ -52,10 +53,11 @@ page.table(result, result.present, selection, "surface-table")
 page.downloads(result)
 page.about(
     r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
-    "Sections 3.1 and 3.2. A value for each segment, then the mean over segments. The release labels next and previous"
-    f" the wrong way round; here right. The paper's numbers: {paper.READ_OFF}. A token that occurs twice in 128 "
-    "would get about 1/64 of the attention by chance.",
+    "Sections 3.1 and 3.2. Values are averaged within each segment, then over segments. The authors' code swaps the "
+    f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
+    "twice in 128 would get about 1/64 of the attention by chance.",
     measure,
+    section=2,
 )
-boxes.left_out(result.provenance)
+boxes.skipped(result.provenance)
 page.provenance(result)

@@ -24,22 +24,22 @@ st.session_state["tour at"] = number  # a widget's own state does not outlive a 
 place = numbers.index(number)
 step = shown[place]
 results = stored.results("tour", selection)
-found = step.found(results, selection.base)
+findings = step.findings(results, selection.base)
 
 with st.container(border=True):
     st.caption(f"Step {number} of {len(shown)} · {step.section}")
     st.subheader(plain(step.title))
     st.markdown(f"**The paper:** {plain(step.claim)}")
     st.markdown(f"**Look:** {plain(step.look)}")
-    head = found.head if found else None
+    head = findings.head if findings else None
     at = f" at head {head.label(selection.base)}" if head else ""
     label = f"**Open {plain(catalogue.entry(step.page).title)}{at}**"
     links.to(step.page, label, head, catalogue.entry(step.page).icon, **step.address)
     st.markdown(f"**Question:** {plain(step.question)}")
-    with st.expander("The answer", icon=":material/lightbulb:", key=f"answer-{number}"):
-        st.markdown(plain(found.answer) if found else "Open the page and analyse first: nothing is stored of this yet.")
-    if found:
-        st.info(f"**This model and BERT-base.** {plain(found.differs)}", icon=":material/compare:")
+    with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
+        st.markdown(plain(findings.answer) if findings else "Open the page and run its analysis first.")
+    if findings:
+        st.info(f"**This model and BERT-base.** {plain(findings.differs)}", icon=":material/compare:")
         if selection.checkpoint.note:
             st.caption(plain(selection.checkpoint.note))
 
@@ -47,7 +47,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute"):
     back, on = numbers[max(place - 1, 0)], numbers[min(place + 1, len(numbers) - 1)]
     st.button("Back", icon=":material/arrow_back:", on_click=go, args=(back,), disabled=place == 0)
     st.button(
-        "Next step",
+        "Next",
         type="primary",
         icon=":material/arrow_forward:",
         icon_position="right",

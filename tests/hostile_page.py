@@ -24,7 +24,7 @@ attention_lines(
     key="lines",
     text="",
     title="</text><script>",
-    least=0.0,
+    min_weight=0.0,
     pins=[],
     masked=[],
     can_mask=False,

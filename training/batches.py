@@ -12,13 +12,13 @@ from training.text import SPECIAL, Text
 
 PAD, CLS, SEP, MASK = (SPECIAL.index(name) for name in ("[PAD]", "[CLS]", "[SEP]", "[MASK]"))
 MASKED, KEPT_FROM, REPLACED_FROM = 0.15, 0.9, 0.8  # of all tokens; of the masked: 80% [MASK], 10% random, 10% kept
-SHORT = 0.1  # of the examples are cut to a random length, as BERT's were: people also analyse single sentences
+SHORT = 0.1  # of the examples are cut to a random length, as BERT's were: people also analyze single sentences
 SHORTEST = 16
 ORDER, BATCH = 0, 1  # the seed's two uses
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TrainingBatch:
     """Segments `[CLS] A [SEP] B [SEP]`, always of the same shapes: a changed shape makes a CPU compile anew.
 
     `masked` counts positions through the whole batch; `answers` are the wordpieces that stood there.
@@ -40,7 +40,7 @@ class Batches:
         self.room = length - 3
         self.chunks = chunks(text, self.room)
 
-    def batch(self, step: int) -> Batch:
+    def batch(self, step: int) -> TrainingBatch:
         rng = np.random.default_rng((self.seed, BATCH, step))
         ids = np.full((self.size, self.length), PAD, np.int64)
         types = np.zeros_like(ids)
@@ -51,7 +51,7 @@ class Batches:
             ids[row, : len(segment)] = segment
             types[row, len(a) + 2 : len(segment)] = 1
         masked, answers = self.mask(ids, rng)
-        return Batch(ids, types, ids != PAD, masked, answers, random_next)
+        return TrainingBatch(ids, types, ids != PAD, masked, answers, random_next)
 
     def chunk(self, example: int) -> int:
         """Every chunk once in a new order, then all of them again in another."""

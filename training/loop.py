@@ -100,7 +100,7 @@ class Run:
         print(f"step {self.step:,}", *(f"{n} {v:.4f}" for n, v in named.items()), f"{speed:,.0f} tokens/s", flush=True)
 
     def write_checkpoint(self) -> None:
-        """Weights, optimisers' state, step and recipe in one file, put in place whole."""
+        """Weights, optimizers' state, step and recipe in one file, put in place whole."""
         weights = {f"weights/{name}": p for name, p in self.parameters.items()}
         tensors = {n: t.detach().contiguous() for n, t in {**weights, **self.team.tensors()}.items()}
         started = self.checkpoint.with_suffix(".started")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AttentionInterface, BertConfig, BertForPreTraining, BertTokenizer
 
-from training.batches import Batch
+from training.batches import TrainingBatch
 from training.penalty import EntropyPenalty
 from training.text import whole_folder
 
@@ -104,7 +104,7 @@ class Scores:
     nsp_right: Tensor
 
 
-def scores(model: BertForPreTraining, batch: Batch, penalty: EntropyPenalty | None = None) -> Scores:
+def scores(model: BertForPreTraining, batch: TrainingBatch, penalty: EntropyPenalty | None = None) -> Scores:
     """Masked-word and next-sentence losses, in bfloat16 but for the softmax over the vocabulary."""
     terms: list[Tensor] = []
     device = model.device

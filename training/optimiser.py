@@ -45,7 +45,7 @@ def split(parameters: Parameters, count: int, muon_on_query_key: bool = True) ->
 
 
 class Optimisers:
-    """Both optimisers as one, for some or all of a model's parameters.
+    """Both optimizers as one, for some or all of a model's parameters.
 
     Muon's steps are scaled to AdamW's size, so that one learning rate suits both. With a `query_key_scale`, the
     queries' and keys' matrices are AdamW's, at that many times the rate.
@@ -83,7 +83,7 @@ class Optimisers:
             optimiser.step()
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything the optimisers remember: `optimiser/<quantity>/<parameter>`."""
+        """Everything the optimizers remember: `optimiser/<quantity>/<parameter>`."""
         return {
             f"optimiser/{quantity}/{name}": value
             for name, parameter in self.parameters.items()

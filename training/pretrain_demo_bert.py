@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve their neighbours
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve their neighbors
 
 import signal
 import sys
@@ -36,7 +36,7 @@ def pretrain(
     text: Annotated[list[Path], typer.Argument(help=".txt or .txt.xz, a paragraph a line, documents apart.")],
     valid: Annotated[Path, typer.Option(help="Held-out text of the same form.")],
     out: Annotated[Path, typer.Option(help="Folder of the run.")],
-    cache: Annotated[Path, typer.Option(help="Folder of the tokenised text, outside the repository.")],
+    cache: Annotated[Path, typer.Option(help="Folder of the tokenized text, outside the repository.")],
     init: Annotated[Path | None, typer.Option(help="A model folder to continue from.")] = None,
     layers: Annotated[int, typer.Option(help="Of a new model.")] = 6,
     heads: Annotated[int, typer.Option(help="Of a new model.")] = 8,

@@ -149,7 +149,7 @@ class Team:
         return losses.tolist()  # type: ignore[no-any-return]
 
     def tensors(self) -> dict[str, Tensor]:
-        """What all optimisers remember."""
+        """What all optimizers remember."""
         return {name: tensor for part in self.everyone("tensors") for name, tensor in part.items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:

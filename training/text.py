@@ -1,4 +1,4 @@
-"""Text files to wordpieces on disk: the vocabulary, and a cache that is tokenised once and then memory-mapped."""
+"""Text files to wordpieces on disk: the vocabulary, and a cache that is tokenized once and then memory-mapped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bertviz_core.errors import InputError
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # ids 0 to 4
 SENTENCE_END = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["'”’)\]]))\s+(?=["'“‘(\[]*[A-Z0-9])""")
-AT_ONCE = 20_000  # sentences given to the tokeniser together
+AT_ONCE = 20_000  # sentences given to the tokenizer together
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def train_vocabulary(files: Sequence[Path], size: int, positions: int) -> BertTo
 
 
 def load_text(files: Sequence[Path], tokenizer: BertTokenizer, cache: Path) -> Text:
-    """The files' wordpieces, memory-mapped from `cache`; tokenised first if they are not there."""
+    """The files' wordpieces, memory-mapped from `cache`; tokenized first if they are not there."""
     digest = _digest(files, tokenizer)
     folder = cache / digest
     if not folder.exists():

@@ -93,8 +93,8 @@ class SegmentAverages:
         mean = self.sum / self.count  # 0 / 0 is NaN: absent
         spread = (self.square / self.count - mean.square()).clamp(min=0) / (self.count - 1).clamp(min=1)
         top = self.top.masked_fill(self.top_values.isinf(), -1)
-        held = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
-        arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in held.items()}
+        values = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
+        arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in values.items()}
         counts = {"quantities": list(self.quantities), "segments": self.count[0, 0].long().cpu().numpy()}
         return arrays | counts
 

@@ -1,4 +1,4 @@
-"""What a head does, in one word: the colours of Figure 6, and of every map of heads."""
+"""What a head does, in one word: the colors of Figure 6, and of every map of heads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct")  # 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """A head has a behaviour where its document average is above the threshold. `entropy` is in nats, and shorter
+    """A head has a behavior where its document average is above the threshold. `entropy` is in nats, and shorter
     inputs need less; the others are shares of attention. The defaults are the release's."""
 
     next: float = 0.5

@@ -188,7 +188,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
             "bytes": request.source.size,
         },
         **reading.counts,
-        "left_out": reading.left_out.to_json(),
+        "left_out": reading.skipped.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

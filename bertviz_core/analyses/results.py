@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import safetensors.numpy
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,9 +88,9 @@ def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | N
     return replace(result, provenance=changed, about=about)
 
 
-def with_left_out(provenance: dict[str, Any], left_out: LeftOut) -> dict[str, Any]:
+def with_left_out(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
     """Provenance in which what an analysis itself skipped follows what the reading skipped."""
-    own = left_out.to_json()
+    own = skipped.to_json()
     return provenance | {"left_out": [*provenance.get("left_out", []), *own]} if own else provenance
 
 

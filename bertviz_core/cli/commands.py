@@ -29,9 +29,9 @@ for analysis in ANALYSES.values():
 def overview(
     model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
     revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
-    mode: Annotated[str, typer.Option(help="corrected, or paper for the release's own choices.")] = "corrected",
+    mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected",
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
-    out: Annotated[list[Path] | None, typer.Option(help="Write to a .csv or .json file; repeatable.")] = None,
+    out: Annotated[list[Path] | None, typer.Option(help="Output file, .csv or .json; repeatable.")] = None,
 ) -> None:
     """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
     from bertviz_core.overview import table as made

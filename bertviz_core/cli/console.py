@@ -35,15 +35,15 @@ class Console:
     revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
     dtype: Annotated[str, typer.Option(help="float32, or bfloat16 for previews.")] = "float32"
-    max_length: Annotated[int, typer.Option(help="Most tokens of one input, special tokens included.")] = 128
-    limit: Annotated[int | None, typer.Option(help="Only the first N inputs of the file.")] = None
-    seed: Annotated[int, typer.Option(help="Seed of every random choice.")] = 0
-    batch_tokens: Annotated[int | None, typer.Option(help="Tokens in one batch; the device chooses.")] = None
-    mode: Annotated[str, typer.Option(help="corrected, or paper for the release's own choices.")] = "corrected"
+    max_length: Annotated[int, typer.Option(help="Maximum tokens per input, special tokens included.")] = 128
+    limit: Annotated[int | None, typer.Option(help="Maximum number of inputs; default: all.")] = None
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0
+    batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
+    mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
-    no_store: Annotated[bool, typer.Option("--no-store", help="Neither read nor write the store.")] = False
-    out: Annotated[list[Path] | None, typer.Option(help="Write to a file, by its ending; repeatable.")] = None
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")] = False
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not read or write the store.")] = False
+    out: Annotated[list[Path] | None, typer.Option(help="Output file, format by extension; repeatable.")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
 
     def checkpoint(self) -> checkpoint.Checkpoint:
         """The model's files; a hub model that is not here is fetched, its size said first."""
@@ -58,7 +58,7 @@ class Console:
 
     def execution(self) -> Execution:
         if self.batch_tokens is not None and self.batch_tokens < 1:
-            raise SettingsError("--batch-tokens is below 1.", hint="Leave it out, or give some hundreds.")
+            raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
         return Execution(self.device, self.batch_tokens)
 
     def source(self) -> Source:

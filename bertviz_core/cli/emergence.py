@@ -28,10 +28,10 @@ emergence_app = typer.Typer()
 def emergence(
     console: Console,
     folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
-    text: Annotated[str, typer.Option(help="For surface patterns, entropy and the loss.")] = "encyclopedia",
-    treebank: Annotated[str, typer.Option(help="For dependency heads.")] = "treebank",
+    text: Annotated[str, typer.Option(help="Text for surface patterns, entropy and the loss.")] = "encyclopedia",
+    treebank: Annotated[str, typer.Option(help="Treebank for dependency heads.")] = "treebank",
 ) -> None:
-    """How the heads' behaviours come about during a training: every checkpoint of a folder, side by side."""
+    """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
     for path in console.out or []:
         exports.check_path(path)
     training = find_training(folder)
@@ -62,7 +62,7 @@ def _found_or_computed(console: Console, request: EmergenceRequest) -> Emergence
 def join_emergence(
     first: Annotated[Path, typer.Argument(help="The earlier checkpoints: a file that `emergence` wrote.")],
     second: Annotated[Path, typer.Argument(help="The later ones, from the last checkpoint of the first part on.")],
-    out: Annotated[list[Path], typer.Option(help="Write to a file, by its ending; repeatable.")],
+    out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")],
     mark: Annotated[
         list[str] | None, typer.Option(help="A step at which the training changed, as 500:what changed; repeatable.")
     ] = None,

@@ -13,7 +13,7 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.cli.console import Console, with_console
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
@@ -33,7 +33,7 @@ def treebank(console: Console) -> None:
     from bertviz_core.corpora.treebank.reader import Treebank, to_authors
 
     bank = Treebank(console.source())
-    _write_json(console, lambda left_out: map(to_authors, islice(bank.sentences(left_out), console.limit)))
+    _write_json(console, lambda skipped: map(to_authors, islice(bank.sentences(skipped), console.limit)))
 
 
 @inputs_app.command("segments")
@@ -42,11 +42,11 @@ def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     from bertviz_core.models.reading import Reading
 
-    made = segments_of(console)
-    names = made.tokens.names
+    inputs = segments_of(console)
+    names = inputs.tokens.names
 
-    def records(left_out: LeftOut) -> Iterator[Any]:
-        return ({"tokens": names(e.ids), "where": e.where} for e in made.read(Reading(left_out=left_out)))
+    def records(skipped: Skipped) -> Iterator[Any]:
+        return ({"tokens": names(e.ids), "where": e.where} for e in inputs.read(Reading(skipped=skipped)))
 
     _write_json(console, records)
 
@@ -55,7 +55,7 @@ def segments(console: Console) -> None:
 @with_console
 def extract(
     console: Console,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Maps between words, not wordpieces.")] = False,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
 ) -> None:
     """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
     from bertviz_core.engine.extract import extract as write_maps
@@ -66,17 +66,17 @@ def extract(
     if len(paths) != 1:
         raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
     exports.check_path(paths[0], (".safetensors",))
-    made = segments_of(console)
+    inputs = segments_of(console)
     if word_level:
-        _require_words(made)
+        _require_words(inputs)
     model = load(console.checkpoint(), console.device, console.dtype)
     metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
-    write_maps(model, made, paths[0], console.progress(), console.batch_tokens, metadata, level)
+    write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
     reading = Reading()
-    described = (_describe(made, example) for example in made.read(reading))
+    described = (_describe(inputs, example) for example in inputs.read(reading))
     exports.write_records(paths[0].with_suffix(".json"), described)
-    _say_left_out(console, reading.left_out)
+    _say_left_out(console, reading.skipped)
 
 
 @inputs_app.command("attention")
@@ -84,10 +84,12 @@ def extract(
 def attention(
     console: Console,
     head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
-    item: Annotated[int, typer.Option(help="Which input of the file, from 1.")] = 1,
-    word_level: Annotated[bool, typer.Option("--word-level", help="Between words, not wordpieces.")] = False,
-    no_special: Annotated[bool, typer.Option("--no-special", help="Hide special tokens; the others sum to 1.")] = False,
-    least: Annotated[float, typer.Option(help="Leave lighter lines out of the drawing.")] = 0.02,
+    item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
+    word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
+    no_special: Annotated[
+        bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
+    ] = False,
+    min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = 0.02,
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
     from bertviz_core.viewer.view import View
@@ -98,7 +100,7 @@ def attention(
     chosen = Head.parse(head)
     seen, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(seen, chosen, path, origin, least)
+        exports.write_input(seen, chosen, path, origin, min_weight)
     if not console.out:
         print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
@@ -122,11 +124,11 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
 
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)
-    made = segments_of(console)
-    example = pick(made, item)
+    inputs = segments_of(console)
+    example = pick(inputs, item)
     model = load(checkpoint, console.device, console.dtype)
-    one = OneInput(example, layout_of(example, made.tokens))
-    origin = exports.input_origin(checkpoint, made.settings, one.digest())
+    one = OneInput(example, layout_of(example, inputs.tokens))
+    origin = exports.input_origin(checkpoint, inputs.settings, one.digest())
     return look(one.layout, attention(model, example), view), origin
 
 
@@ -136,7 +138,7 @@ def _require_words(made: Any) -> None:
         raise SettingsError(
             "--word-level needs inputs that are given as `words`.",
             where=without.where,
-            hint='Give JSON objects with "words", or leave --word-level out.',
+            hint='Give JSON objects with "words", or omit --word-level.',
         )
 
 
@@ -150,21 +152,21 @@ def _describe(made: Any, example: Any) -> dict[str, Any]:
     }
 
 
-def _say_left_out(console: Console, left_out: LeftOut) -> None:
-    for entry in left_out.to_json():
+def _say_left_out(console: Console, skipped: Skipped) -> None:
+    for entry in skipped.to_json():
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
 
 
-def _write_json(console: Console, records: Callable[[LeftOut], Iterable[Any]]) -> None:
+def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
     """The records, read anew for each --out, as a JSON list; then what the last reading left out."""
-    left_out = LeftOut()
+    skipped = Skipped()
     for path in console.out or []:
         exports.check_path(path, (".json",))
     for path in console.out or []:
-        left_out = LeftOut()
-        exports.write_records(path, records(left_out))
+        skipped = Skipped()
+        exports.write_records(path, records(skipped))
     if not console.out:
-        for piece in exports.json_pieces(records(left_out)):
+        for piece in exports.json_pieces(records(skipped)):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.write(b"\n")
-    _say_left_out(console, left_out)
+    _say_left_out(console, skipped)

@@ -11,8 +11,8 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, trim, clear.")
-Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the store; else BERTVIZ_STORE.")]
-Limit = Annotated[float | None, typer.Option("--limit", help="Gigabytes; else BERTVIZ_STORE_LIMIT, else 10.")]
+Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the store; default: BERTVIZ_STORE.")]
+Limit = Annotated[float | None, typer.Option("--limit", help="Gigabytes; default: BERTVIZ_STORE_LIMIT or 10.")]
 
 
 @store_app.command("size")
@@ -43,5 +43,5 @@ def store_clear(store: Folder = None) -> None:
 
 def _opened(folder: Path | None, limit: float | None = None) -> Store:
     if limit is not None and not 0 < limit < float("inf"):
-        raise SettingsError("--limit is not above 0.", hint="Give a number of gigabytes, as 10 or 0.5.")
+        raise SettingsError("--limit must be above 0.", hint="Give a number of gigabytes, such as 10 or 0.5.")
     return Store(folder, limit=None if limit is None else int(limit * 1e9))

@@ -1,1 +1,1 @@
-"""What is analysed: sources of bytes, and the readers that turn them into a corpus. Never imports torch."""
+"""What is analyzed: sources of bytes, and the readers that turn them into a corpus. Never imports torch."""

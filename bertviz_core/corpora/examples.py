@@ -42,9 +42,9 @@ class ExampleCorpus:
         where = f"{self.source.name}, line {line}, object {number + 1}"
         present = [name for name in FIELDS if isinstance(value, dict) and name in value]
         if len(present) != 1:
-            said = "two or more" if present else "none"
+            text = "two or more" if present else "none"
             raise InputError(
-                f"The object has {said} of `text`, `words` and `tokens`.",
+                f"The object has {text} of `text`, `words` and `tokens`.",
                 where=where,
                 hint="Give exactly one of them.",
             )

@@ -30,12 +30,12 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
         if character == ",":
             window.position += 1
             if window.next_character() == "]":
-                raise window.error(BROKEN, "Take the comma before ] away.")
+                raise window.error(BROKEN, "Remove the comma before ].")
         elif character != "]":
             raise window.error(BROKEN, "Close the list with ].")
     window.position += 1
     if window.next_character():
-        raise window.error("There is something after the end of the JSON list.", "Give one list.")
+        raise window.error("There is text after the end of the JSON list.", "Give one list.")
 
 
 @dataclass
@@ -91,7 +91,7 @@ class _Window:
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
         if len(self.text) - self.position >= LONGEST_LINE - AT_ONCE:
-            raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Break it into several.")
+            raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
         wanted, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
         while length < wanted and (piece := next(self.pieces, None)) is not None:
             more.append(piece)

@@ -1,4 +1,4 @@
-"""Recognise what a source holds from its content, and give the corpus that reads it."""
+"""Recognize what a source holds from its content, and give the corpus that reads it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ NAMED = 20  # places kept for each reason; the count goes on
 
 
 @dataclass
-class LeftOut:
+class Skipped:
     """Reasons, in plain words, with their counts and the first places."""
 
     reasons: dict[str, dict] = field(default_factory=dict)

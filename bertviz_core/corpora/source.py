@@ -19,7 +19,7 @@ from bertviz_core.errors import InputError
 
 CHUNK = 1 << 20
 # A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
-TIMES, AT_LEAST = 100, 50 * CHUNK
+TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
@@ -27,15 +27,22 @@ XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 
 @dataclass(frozen=True)
 class Source:
-    """`name` is for people; `digest` (sha256 of the bytes, hex) is what keys use; `opener` gives the bytes anew;
-    `most` is how many bytes it may unpack to, where somebody has said so; `locator` lets another process open the same
-    bytes: "file:PATH", "upload:KEY" of the store, or empty where only this process has them."""
+    """A corpus file.
+
+    Attributes:
+        name: For display.
+        digest: sha256 of the bytes, hexadecimal; keys contain it.
+        opener: Opens the bytes from their start.
+        max_unpacked: Decompression limit in bytes, if set.
+        locator: How another process opens the same bytes: "file:PATH", "upload:KEY" of the store, or empty if only this
+            process has them.
+    """
 
     name: str
     digest: str
     size: int
     opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
-    most: int | None = field(default=None, repr=False, compare=False)
+    max_unpacked: int | None = field(default=None, repr=False, compare=False)
     locator: str = field(default="", repr=False, compare=False)
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -52,7 +59,7 @@ class Source:
                 raise InputError(
                     f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB.",
                     where=f"{self.name}, line {number}",
-                    hint="Break it into lines.",
+                    hint="Split it into lines.",
                 )
             before = b"" if line.endswith(b"\n") else line
             if not before:
@@ -65,26 +72,26 @@ class Source:
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         number, before = 1, 0  # bytes of the line ahead of this piece
         for number, piece in self._pieces():
-            held = len(decoder.getstate()[0])
+            pending = len(decoder.getstate()[0])
             try:
                 text = decoder.decode(piece)
             except UnicodeDecodeError as error:
-                raise self._not_utf8(number, before - held + error.start + 1) from error
+                raise self._not_utf8(number, before - pending + error.start + 1) from error
             yield text
             before = 0 if piece.endswith(b"\n") else before + len(piece)
-        if held := len(decoder.getstate()[0]):
-            raise self._not_utf8(number, before - held + 1)
+        if pending := len(decoder.getstate()[0]):
+            raise self._not_utf8(number, before - pending + 1)
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
         number, total = 1, 0
         try:
-            stream, most = self._unpacked()
+            stream, max_unpacked = self._unpacked()
             while piece := stream.readline(CHUNK):
                 total += len(piece)
-                if total > most:
+                if total > max_unpacked:
                     raise InputError(
-                        f"The compressed file unpacks to more than {most / CHUNK:,.0f} MB.",
+                        f"The compressed file unpacks to more than {max_unpacked / CHUNK:,.0f} MB.",
                         where=f"{self.name}, line {number}",
                         hint="Unpack it, and give the text.",
                     )
@@ -98,7 +105,7 @@ class Source:
                 number += piece.endswith(b"\n")
         except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError(
-                f"The compressed file breaks off or is damaged ({error}).",
+                f"The compressed file is truncated or damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",
                 hint="Compress or download it again.",
             ) from error
@@ -108,12 +115,12 @@ class Source:
         stream = self.opener()
         magic = stream.read(6)
         stream.seek(0)
-        most = max(AT_LEAST, TIMES * self.size) if self.most is None else self.most
+        max_unpacked = max(MINIMUM, TIMES * self.size) if self.max_unpacked is None else self.max_unpacked
         if magic[:2] == b"\x1f\x8b":
-            return cast(BinaryIO, gzip.open(stream)), most
+            return cast(BinaryIO, gzip.open(stream)), max_unpacked
         if magic == b"\xfd7zXZ\x00":
-            return io.BufferedReader(_Xz(stream)), most
-        return stream, float("inf") if self.most is None else self.most
+            return io.BufferedReader(_Xz(stream)), max_unpacked
+        return stream, float("inf") if self.max_unpacked is None else self.max_unpacked
 
     def _decode(self, raw: bytes, number: int) -> str:
         try:

@@ -34,11 +34,11 @@ class TextCorpus:
                 previous = line
                 yield Paragraph(document, line, text)
         if previous is None:
-            kind = "holds only blank lines" if line else "is empty"
+            kind = "contains only blank lines" if line else "is empty"
             raise InputError(
                 f"The file {kind}.",
                 where=self.source.name,
-                hint="Write one paragraph a line, a blank line between documents.",
+                hint="Write one paragraph per line, a blank line between documents.",
             )
 
     def unended(self) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from bertviz_core.corpora.source import AT_LEAST, CHUNK, TIMES, Source
+from bertviz_core.corpora.source import CHUNK, MINIMUM, TIMES, Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
@@ -41,7 +41,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     """
     wanted = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
-    kept: list[np.ndarray] = []
+    selected: list[np.ndarray] = []
     dimension = 0
     for number, line in _unzipped(source).lines():
         fields = line.rstrip().split(" ") if not dimension else line.rstrip().rsplit(" ", dimension)
@@ -56,11 +56,11 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
                 hint=EXPECTED,
             )
         if fields[0] in wanted and fields[0] not in rows:
-            kept.append(_numbers(fields[1:], f"{source.name}, line {number}"))
-            rows[fields[0]] = len(kept)
+            selected.append(_numbers(fields[1:], f"{source.name}, line {number}"))
+            rows[fields[0]] = len(selected)
     if not dimension:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
-    return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *kept]))
+    return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
 
 
 def _numbers(fields: list[str], where: str) -> np.ndarray:
@@ -80,8 +80,8 @@ def _unzipped(source: Source) -> Source:
         zipped = stream.read(4) == b"PK\x03\x04"
     if not zipped:
         return source
-    most = max(AT_LEAST, TIMES * source.size) if source.most is None else source.most
-    return replace(source, opener=lambda: _member(source), most=most)
+    max_unpacked = max(MINIMUM, TIMES * source.size) if source.max_unpacked is None else source.max_unpacked
+    return replace(source, opener=lambda: _member(source), max_unpacked=max_unpacked)
 
 
 class _Archive(io.BufferedReader):
@@ -102,5 +102,7 @@ def _member(source: Source) -> BinaryIO:
     except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, struct.error) as error:
         raise InputError(f"The archive is damaged or locked ({error}).", where=source.name, hint=EXPECTED) from error
     raise InputError(
-        f"The archive holds {len(names)} text files.", where=source.name, hint="Unpack it, and give the one you want."
+        f"The archive contains {len(names)} text files.",
+        where=source.name,
+        hint="Unpack it, and give the one you want.",
     )

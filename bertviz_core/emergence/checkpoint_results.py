@@ -17,7 +17,7 @@ NO_HEAD = ("uniform",)  # of the entropy's quantities: the same for every head
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class CheckpointResults:
     """What is kept of one checkpoint.   tokens: -1 where not known.   loss, right: NaN where there is no head for it.
     averages: (quantity, layer, head), named by `quantities`.   dependency: as its page shows it at first,
     without the sentences.   origins: analysis -> provenance."""
@@ -33,11 +33,11 @@ class Moment:
     origins: dict[str, dict[str, Any]]
 
 
-def moment(step: int, tokens: int, results: Mapping[str, Any]) -> Moment:
+def checkpoint_results(step: int, tokens: int, results: Mapping[str, Any]) -> CheckpointResults:
     """What is kept of a checkpoint's results; LOSS may be missing among them."""
     surface, entropy, gradients = results["surface_patterns"], results["entropy"], results.get(LOSS)
     named = [name for name in entropy.quantities if name not in NO_HEAD]
-    return Moment(
+    return CheckpointResults(
         step=step,
         tokens=tokens,
         loss=gradients.loss if gradients else float("nan"),
@@ -56,18 +56,18 @@ def _without_sentences(result: DependencyHeads) -> DependencyHeads:
     return replace(result, sentences=[], guesses=nothing, weights=nothing)
 
 
-def assemble(moments: Sequence[Moment], provenance: dict[str, Any]) -> Emergence:
+def assemble(checkpoints: Sequence[CheckpointResults], provenance: dict[str, Any]) -> Emergence:
     """The checkpoints' numbers as one result, by rising step. They are of one shape, vocabulary, text and treebank."""
-    last = moments[-1]
-    correct = np.stack([moment.dependency.correct for moment in moments])
+    last = checkpoints[-1]
+    correct = np.stack([checkpoint_results.dependency.correct for checkpoint_results in checkpoints])
     return Emergence(
         provenance=provenance,
-        steps=np.array([moment.step for moment in moments], dtype=np.int64),
-        tokens=np.array([moment.tokens for moment in moments], dtype=np.int64),
-        loss=np.array([moment.loss for moment in moments]),
-        right=np.array([moment.right for moment in moments]),
+        steps=np.array([checkpoint_results.step for checkpoint_results in checkpoints], dtype=np.int64),
+        tokens=np.array([checkpoint_results.tokens for checkpoint_results in checkpoints], dtype=np.int64),
+        loss=np.array([checkpoint_results.loss for checkpoint_results in checkpoints]),
+        right=np.array([checkpoint_results.right for checkpoint_results in checkpoints]),
         quantities=last.quantities,
-        averages=np.stack([moment.averages for moment in moments]),
+        averages=np.stack([checkpoint_results.averages for checkpoint_results in checkpoints]),
         uniform=last.uniform,
         relations=last.dependency.relations,
         n=last.dependency.n,

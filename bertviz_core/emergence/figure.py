@@ -1,4 +1,4 @@
-"""A training as pictures: the loss, heads by behaviour, relations against fixed offsets, one head's own course.
+"""A training as pictures: the loss, heads by behavior, relations against fixed offsets, one head's own course.
 
 Steps stand on a logarithmic axis; step 0, which such an axis has no place for, stands at half the first other step.
 """
@@ -33,9 +33,9 @@ def paper_figure(result: Emergence) -> go.Figure:
 
 
 def course_figure(result: Emergence, labels: np.ndarray, place: int | None = None, linear: bool = False) -> go.Figure:
-    """The masked-word loss, where it is known, and how many heads have each behaviour; `place` is marked.
+    """The masked-word loss, where it is known, and how many heads have each behavior; `place` is marked.
 
-    labels: (step, layer, head) names of behaviours."""
+    labels: (step, layer, head) names of behaviors."""
     known = not np.isnan(result.loss).all()
     titles = [*(["Masked-word loss, nats"] if known else []), "Heads by what they do"]
     figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
@@ -105,8 +105,8 @@ def positions(steps: np.ndarray) -> np.ndarray:
 
 def _behaviour_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
     for name in counted(labels):
-        colour, symbol, _, said = BEHAVIOURS[name]
-        line = _line(result, (labels == name).sum((1, 2)), said, colour, symbol)
+        colour, symbol, _, text = BEHAVIOURS[name]
+        line = _line(result, (labels == name).sum((1, 2)), text, colour, symbol)
         if name == "linguistic":  # keeps black in sight on a dark page
             line["line"] = {"color": GREY, "width": 1}
             line["marker"] |= {"size": 9, "line": {"width": 1, "color": "#adb5bd"}}
@@ -121,7 +121,7 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
     best["customdata"] = heldout
     best["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
     yield go.Scatter(**best)
-    followed = _line(result, followed_accuracy, "the head that ends as the best", FOLLOWED)
+    followed = _line(result, followed_accuracy, "final best head", FOLLOWED)
     followed["line"]["dash"] = "dot"
     followed["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {Head(layer, head).label(base)}</extra>"
     yield go.Scatter(**followed)

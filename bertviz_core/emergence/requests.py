@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.requests import DEFAULT_EXECUTION
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, Moment, assemble, moment
+from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, CheckpointResults, assemble, checkpoint_results
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.training_folder import Training, reason
 from bertviz_core.engine.progress import Progress
@@ -104,10 +104,10 @@ def compute(
     stopped. A checkpoint that cannot be loaded is left out and counted. Raises BertvizError for bad input and
     settings, and where no checkpoint is left; Cancelled when progress says so.
     """
-    progress, left_out = progress or Progress(), deepcopy(request.training.left_out)
+    progress, skipped = progress or Progress(), deepcopy(request.training.skipped)
     request.settings.check(request.training.first.max_length)
     with store.pinned([request.key(), *request.parts()]):
-        return _compute_all(request, store, execution, progress, left_out, load)
+        return _compute_all(request, store, execution, progress, skipped, load)
 
 
 def _compute_all(
@@ -115,22 +115,22 @@ def _compute_all(
     store: Store,
     execution: Execution,
     progress: Progress,
-    left_out: LeftOut,
+    skipped: Skipped,
     load: Load | None,
 ) -> Emergence:
-    moments = list(_moments(request, store, execution, progress, left_out, load))
-    if not moments:
+    checkpoints = list(_checkpoint_results(request, store, execution, progress, skipped, load))
+    if not checkpoints:
         raise ModelError(
-            f"Not one of the {len(request.training.steps)} checkpoints can be used.",
+            f"None of the {len(request.training.steps)} checkpoints can be used.",
             where=request.training.name,
-            hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()),
+            hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()),
         )
-    result = assemble(moments, _provenance(request, moments, left_out))
+    result = assemble(checkpoints, _provenance(request, checkpoints, skipped))
     store.put(request.key(), result.to_bytes())
     return result
 
 
-class Part(Progress):
+class SubProgress(Progress):
     """Progress of one checkpoint, told as the stage of the whole; a cancel of the whole takes effect here too."""
 
     def __init__(self, whole: Progress, name: str) -> None:
@@ -144,34 +144,34 @@ class Part(Progress):
         self.whole.advance(0)
 
 
-def _moments(
+def _checkpoint_results(
     request: EmergenceRequest,
     store: Store,
     execution: Execution,
     progress: Progress,
-    left_out: LeftOut,
+    skipped: Skipped,
     load: Load | None,
-) -> Iterator[Moment]:
+) -> Iterator[CheckpointResults]:
     """Every checkpoint that can be used, computed where it is not stored. Only what is computed counts as progress."""
     training = request.training
-    progress.start("Looking for what is stored", len(training.steps), "checkpoints")
+    progress.start("Looking up stored results", len(training.steps), "checkpoints")
     for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
         wanted, problem = request.of(checkpoint), None
         results = _stored(wanted, store)
         if len(results) == len(wanted):
             progress.total -= 1
         else:
-            problem = _compute(wanted, store, execution, Part(progress, f"Step {step:,}"), load)
+            problem = _compute(wanted, store, execution, SubProgress(progress, f"Step {step:,}"), load)
             results = _stored(wanted, store)
             progress.advance(1)
         usable = all(name in results for name in ANALYSES)
         if problem and not (usable or isinstance(problem, ModelError)):
             raise problem  # of the text, the treebank or the settings: the next checkpoint would only repeat it
         if problem:
-            what = "a masked-word loss that cannot be had" if usable else "a checkpoint that cannot be used"
-            left_out.add(f"{what}: {reason(problem, checkpoint.folder)}", checkpoint.folder.name)
+            what = "a masked-word loss that cannot be computed" if usable else "a checkpoint that cannot be used"
+            skipped.add(f"{what}: {reason(problem, checkpoint.folder)}", checkpoint.folder.name)
         if usable:
-            yield moment(step, training.tokens.get(step, -1), results)
+            yield checkpoint_results(step, training.tokens.get(step, -1), results)
 
 
 def _stored(wanted: dict[str, Request], store: Store) -> dict[str, Any]:
@@ -192,12 +192,12 @@ def _compute(
     return None
 
 
-def _provenance(request: EmergenceRequest, moments: list[Moment], left_out: LeftOut) -> dict[str, Any]:
+def _provenance(request: EmergenceRequest, checkpoints: list[CheckpointResults], skipped: Skipped) -> dict[str, Any]:
     """As an ordinary result has it: the model is the whole training, the corpus its text."""
-    training, last = request.training, moments[-1].origins
+    training, last = request.training, checkpoints[-1].origins
     text, treebank = last["surface_patterns"], last["dependency_heads"]
-    options = moments[-1].dependency.provenance["options"]
-    used = {moment.step for moment in moments}
+    options = checkpoints[-1].dependency.provenance["options"]
+    used = {checkpoint_results.step for checkpoint_results in checkpoints}
     known = zip(training.steps, training.checkpoints, strict=True)
     entries = [
         entry | {"reason": f"{entry['reason']}, in the {name}"}
@@ -216,7 +216,7 @@ def _provenance(request: EmergenceRequest, moments: list[Moment], left_out: Left
         "others": {"treebank": treebank["corpus"]},
         "format": treebank["format"],
         **{name: treebank[name] for name in ("sentences", "words")},
-        "left_out": [*left_out.to_json(), *entries],
+        "left_out": [*skipped.to_json(), *entries],
         "options": {
             "treebank": treebank["corpus"]["name"],
             "treebank_digest": treebank["corpus"]["digest"][:16],

@@ -1,4 +1,4 @@
-"""Emergence: how the heads' behaviours come about while a model is trained. No section of the paper shows it: it is
+"""Emergence: how the heads' behaviors come about while a model is trained. No section of the paper shows it: it is
 the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of every checkpoint, side by side.
 """
 
@@ -84,7 +84,7 @@ class Emergence(Result):
     @property
     def heldout(self) -> np.ndarray:
         """(step, relation) of the best head of each half of the treebank, scored on the other half."""
-        return np.stack([self.dependency(place).heldout for place in range(len(self.steps))])
+        return np.stack([self.dependency(index).heldout for index in range(len(self.steps))])
 
     @property
     def finally_best(self) -> np.ndarray:
@@ -127,12 +127,12 @@ class Emergence(Result):
         return linguistic({"dependency_heads": self.dependency(place)})
 
     def behaviours(self, thresholds: Thresholds | None = None) -> np.ndarray:
-        """(step, layer, head) names of behaviours, the heads found for relations marked as linguistic."""
+        """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
         known = {name: self[name] for name in QUANTITIES if name in self.present}
         labels = behaviours(known, thresholds or Thresholds())
-        for place in range(len(self.steps)):
-            for head in map(Head.parse, self.linguistic(place)):
-                labels[place, head.layer, head.head] = "linguistic"
+        for index in range(len(self.steps)):
+            for head in map(Head.parse, self.linguistic(index)):
+                labels[index, head.layer, head.head] = "linguistic"
         return labels
 
     def telling(self, count: int) -> list[str]:
@@ -164,12 +164,12 @@ class Emergence(Result):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each step: loss, heads by behaviour, means over heads, and for UAS and the most telling relations
+        """A row for each step: loss, heads by behavior, means over heads, and for UAS and the most telling relations
         the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
         import pandas as pd
 
         labels = self.behaviours()
-        best, held = self.best_accuracy, self.heldout
+        best, heldout = self.best_accuracy, self.heldout
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
@@ -179,6 +179,6 @@ class Emergence(Result):
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
         for name in [UAS, *self.telling(IN_TABLE)]:
             row = self.relations.index(name)
-            columns[name], columns[f"{name}_heldout"] = best[:, row], held[:, row]
+            columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
             columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])
         return pd.DataFrame(columns)

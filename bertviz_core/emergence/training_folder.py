@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bertviz_core.access import LOCAL, Access
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder
@@ -32,7 +32,7 @@ class Training:
     steps: tuple[int, ...]
     checkpoints: tuple[Checkpoint, ...]
     tokens: dict[int, int] = field(default_factory=dict)
-    left_out: LeftOut = field(default_factory=LeftOut)
+    skipped: Skipped = field(default_factory=Skipped)
 
     @property
     def first(self) -> Checkpoint:
@@ -57,52 +57,52 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         InputError: The folder is missing, cannot be read, holds no checkpoint or may not be opened.
         ModelError: Two checkpoints have the same step, or are no models of one shape and vocabulary.
     """
-    name, left_out = str(folder), LeftOut()
+    name, skipped = str(folder), Skipped()
     opened = local_folder(name) if access.folders is None else allowed.trainings(access).get(name)
     if opened is None and access.folders is not None:
         raise allowed.no_training()
     if opened is None:
-        raise InputError(f"There is no folder {name!r}.", hint="Give the folder that holds the checkpoints' folders.")
+        raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
     folder = opened
     try:
-        found = sorted(_models(folder, left_out), key=lambda model: model[0])
+        found = sorted(_models(folder, skipped), key=lambda model: model[0])
     except OSError as error:
         raise InputError(
-            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check who may read it."
+            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check its permissions."
         ) from error
     if not found:
-        said = [f"{entry['where'][0]}: {why}" for why, entry in left_out.reasons.items()]
+        text = [f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()]
         raise InputError(
-            f"No checkpoint is in this folder{' that can be read (' + '; '.join(said) + ')' if said else ''}.",
+            f"No checkpoint is in this folder{' that can be read (' + '; '.join(text) + ')' if text else ''}.",
             where=str(folder),
-            hint="Give a folder of model folders whose names end with their steps, as step-0000500 or checkpoint-500.",
+            hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
         )
     _check_alike(found)
     steps, checkpoints = zip(*found, strict=True)
-    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, _tokens(folder), left_out)
+    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, _tokens(folder), skipped)
 
 
 def reason(error: BertvizError, folder: Path) -> str:
     """What is wrong with a checkpoint, without its name and place: so equal mistakes are counted together."""
-    said = error.what
+    text = error.what
     for name in (str(folder), folder.name):
-        said = said.replace(f" {name!r}", "")
-    return said.replace(str(folder), folder.name)
+        text = text.replace(f" {name!r}", "")
+    return text.replace(str(folder), folder.name)
 
 
-def _models(folder: Path, left_out: LeftOut) -> Iterator[tuple[int, Checkpoint]]:
+def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
     """(step, checkpoint) of every model folder; other folders without a number are none of ours."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
         numbers = re.findall(r"[0-9]+", path.name)
         step = small_int(numbers[-1]) if numbers else None
         if step is None:
             if (path / "config.json").exists():
-                left_out.add("a model folder without a step in its name", path.name)
+                skipped.add("a model folder without a step in its name", path.name)
             continue
         try:
             yield step, find(str(path))
         except ModelError as error:
-            left_out.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
+            skipped.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
 
 
 def _check_alike(found: list[tuple[int, Checkpoint]]) -> None:

@@ -35,7 +35,9 @@ def extract(
     """Write one float32 entry for each example, named by its number, axes (layer, head, query, key).
 
     word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their own:
-    to a split word the sum over its pieces, from it the mean (the first piece in mode "paper"; methods, 5).
+    to a split word the sum over its pieces, from it the mean (the first piece in mode "paper").
+
+    Definitions: docs/methods.md, section 5.
     """
     sizes = {example.number: _size(example, word_level) for example in examples}
     progress.start("Extracting attention", len(sizes), "examples")
@@ -50,7 +52,7 @@ def extract(
         partial.replace(path)
     except OSError as error:
         raise SettingsError(
-            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another place."
+            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another path."
         ) from error
     finally:
         partial.unlink(missing_ok=True)  # half a file would read as maps of zeros

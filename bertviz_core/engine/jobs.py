@@ -172,11 +172,13 @@ class Jobs:
         most, most_each = self._access.jobs, self._access.reader_jobs
         if sum(asker in job.askers for job in self._unfinished) >= most_each:
             raise QueueFull(
-                f"{most_each} of your jobs have not ended: no more may wait.",
-                hint="Wait until one has ended, or cancel one in the sidebar.",
+                f"{most_each} of your jobs are unfinished: no more can be queued.",
+                hint="Wait for one to finish, or cancel one in the sidebar.",
             )
         if len(self._unfinished) >= most:
-            raise QueueFull(f"The queue is full: {most} jobs have not ended.", hint="Try again when some have ended.")
+            raise QueueFull(
+                f"The queue is full: {most} jobs are unfinished.", hint="Try again when some have finished."
+            )
 
     def _start(self, lane: Lane) -> None:
         if lane.thread is None:

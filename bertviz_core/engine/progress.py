@@ -66,7 +66,7 @@ class Progress:
     def __str__(self) -> str:
         if not self.total:
             return self.stage
-        eta = f", about {self.eta:,.0f} s to go" if self.eta is not None else ""
+        eta = f", about {self.eta:,.0f} s left" if self.eta is not None else ""
         slow = self.done and self.rate < 1
-        pace = f"{1 / self.rate:,.0f} s each" if slow else f"{self.rate:,.0f} a second"
+        pace = f"{1 / self.rate:,.0f} s each" if slow else f"{self.rate:,.0f} per second"
         return f"{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"

@@ -20,7 +20,7 @@ from bertviz_core.engine.store_folder import StoreFolder
 from bertviz_core.errors import SettingsError, StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
-MOST_HEADER = 100_000_000  # bytes; safetensors allows no more
+MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
 DAY = 86_400  # seconds
 PIN_DAYS = 7  # a job that was killed pins its results no longer
 LIMIT_GB = 10
@@ -40,7 +40,9 @@ def default_limit() -> int:
     with suppress(ValueError):
         if 0 < float(named) < math.inf:
             return int(float(named) * 1e9)
-    raise SettingsError(f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, as 10 or 0.5.")
+    raise SettingsError(
+        f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, such as 10 or 0.5."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,4 +197,4 @@ def _size(path: Path) -> int:
 
 
 def _header(stream: BinaryIO) -> bytes:
-    return stream.read(min(int.from_bytes(stream.read(8), "little"), MOST_HEADER))
+    return stream.read(min(int.from_bytes(stream.read(8), "little"), MAX_HEADER))

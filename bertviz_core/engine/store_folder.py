@@ -94,7 +94,7 @@ class StoreFolder:
         if problem:
             self._note(problem, RETRY)
         elif before not in (None, self._file):
-            gone = "was removed or replaced while it was open: what it held is gone."
+            gone = "was removed or replaced while it was open: its contents are gone."
             self._note(_problem(gone, self.path), NOTICE)
         else:
             self._problem = None
@@ -128,9 +128,11 @@ def opened(folder: Path, patience: float) -> tuple[diskcache.Cache, StoreError |
             reading = ReadingCache(folder, f"{address}?{options}", patience)
         except ERRORS:
             continue
-        return reading, _problem(f"cannot be written ({why}): what it holds can be read, nothing new is kept.", folder)
+        return reading, _problem(
+            f"cannot be written ({why}): stored results can be read, nothing new is stored.", folder
+        )
     return ReadingCache(folder, EMPTY, patience), _problem(
-        f"cannot be used ({why}): only the results that ship are shown.", folder
+        f"cannot be used ({why}): only shipped results are shown.", folder
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel
 
-Passing = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
+PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
 
 
 class Accumulator(Protocol):
@@ -36,7 +36,7 @@ def run(
     accumulators: Sequence[Accumulator],
     progress: Progress,
     batch_tokens: int | None = None,
-    passing: Passing | None = None,
+    passing: PassFunction | None = None,
 ) -> None:
     """Feed every example to every accumulator in one pass each: forward, or what `passing` shows of the layers."""
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
@@ -56,7 +56,7 @@ def _run_group(
     group: list[Encoded],
     accumulators: Sequence[Accumulator],
     progress: Progress,
-    passing: Passing,
+    passing: PassFunction,
 ) -> None:
     """One batch, or two halves of it where the device has no room; a failed try leaves no trace in the sums."""
     partial = [accumulator.fresh() for accumulator in accumulators]
@@ -69,7 +69,7 @@ def _run_group(
         if len(group) == 1:
             raise ModelError(
                 f"One example of {len(group[0])} tokens does not fit into the {model.device} memory.",
-                hint="Choose a smaller maximal length, or another device.",
+                hint="Choose a smaller maximum length, or another device.",
             ) from error
         partial = []
     if not partial and accumulators:

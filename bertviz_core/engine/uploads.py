@@ -140,19 +140,19 @@ class Uploads:
             raise InputError(
                 f"Your uploads would take more than {self.access.reader_uploads / 1e6:,.0f} MB.",
                 where=new.name,
-                hint="Delete some that you do not need any more.",
+                hint="Delete some that you no longer need.",
             )
         if total + new.charge > self.access.uploads:
             raise InputError(
-                "This server has no room for further uploads.",
+                "This server has no space for more uploads.",
                 where=new.name,
-                hint="Try later, or ask whoever runs it to set BERTVIZ_UPLOADS higher.",
+                hint="Try again later, or ask its operator to set BERTVIZ_UPLOADS higher.",
             )
 
 
 def missing() -> InputError:
     """The one answer to every token that opens nothing."""
     return InputError(
-        "This upload is not on this server (any more).",
-        hint="Upload the file again: results that were computed from it are kept.",
+        "This upload is not on this server: it may have expired or been deleted.",
+        hint="Upload the file again: results computed from it are kept.",
     )

@@ -29,12 +29,12 @@ def trainings(access: Access) -> dict[str, Path]:
 
 def no_model() -> BertvizError:
     """The one answer to every name that is not allowed, whatever the disk has there."""
-    return ModelError("There is no model of this name here.", hint=HINT)
+    return ModelError("No model with this name is available.", hint=HINT)
 
 
 def no_training() -> BertvizError:
     """The same for a training."""
-    return InputError("There is no training of this name here.", hint=HINT)
+    return InputError("No training with this name is available.", hint=HINT)
 
 
 @lru_cache(maxsize=4)

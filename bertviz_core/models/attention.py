@@ -104,4 +104,4 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
                 observer(at_least_float32(weights), None)
     if seen != model.layers:
-        raise RuntimeError(f"{seen} layers were seen in a model of {model.layers}: the capture did not run.")
+        raise RuntimeError(f"{seen} layers were captured in a model of {model.layers}.")

@@ -15,7 +15,7 @@ from bertviz_core.models import allowed, hub
 from bertviz_core.models.model_files import (
     HEADS,
     LAYERS,
-    MOST,
+    MAX_SIZE,
     POSITIONS,
     check_sizes,
     number,
@@ -62,7 +62,7 @@ class Checkpoint:
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
         positions = number(self.config, POSITIONS)
-        if not positions or not 0 < positions <= MOST:
+        if not positions or not 0 < positions <= MAX_SIZE:
             return None
         if self.config.get("model_type") not in OFFSET:
             return positions

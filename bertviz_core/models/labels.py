@@ -34,7 +34,7 @@ class Units:
 
     def keep(self, chosen: np.ndarray) -> Units:
         """The units marked in `chosen` (unit,) bool."""
-        labels = tuple(label for label, kept in zip(self.labels, chosen, strict=True) if kept)
+        labels = tuple(label for label, selected in zip(self.labels, chosen, strict=True) if selected)
         return Units(labels, self.special[chosen], self.side[chosen], self.start[chosen])
 
 

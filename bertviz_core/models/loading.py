@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
@@ -87,7 +87,7 @@ def prepare(
         raise _cannot_load(checkpoint, error) from error
     if not maps or encoder.config.is_encoder_decoder:
         raise ModelError(
-            f"The model {checkpoint.name!r} shows no attention maps.",
+            f"The model {checkpoint.name!r} exposes no attention maps.",
             hint="Choose an encoder with attention.",
         )
     model.layers, model.heads = len(maps), maps[0].shape[1]
@@ -105,7 +105,7 @@ def choose_device(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("This machine shows no CUDA device.", hint="Use --device cpu.")
+        raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
     return device
 
 
@@ -150,7 +150,7 @@ def _try(model: AttentionModel) -> list[Any]:
     """The maps of a three-word input; a family that never calls the registered function is switched to eager maps."""
     import torch
 
-    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", LeftOut())], model.tokens, model.device)
+    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
     maps: list[Any] = []
     with torch.inference_mode():
         try:

@@ -39,6 +39,6 @@ def check_masked_head(checkpoint: Checkpoint) -> None:
 def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
     """transformers would draw such a head at random, and every gradient through it would mean nothing."""
     return ModelError(
-        f"The model {checkpoint.name!r} has no masked-word head ({why}), so its loss has no gradients to show.",
+        f"The model {checkpoint.name!r} has no masked-word head ({why}), so there is no loss to differentiate.",
         hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
     )

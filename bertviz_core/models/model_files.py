@@ -21,9 +21,9 @@ INNER = ("intermediate_size", "hidden_dim", "d_inner", "n_inner")
 OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
 SHARE_LAYERS = ("albert",)  # whose layers have the same weights
 NUMBERED = re.compile(r"(?:^|\.)(\d{1,6})(?=\.)")
-MOST_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
-MOST_LAYERS, MOST_HEADS, MOST_LABELS, MOST = 512, 512, 10_000, 1_000_000
-LEAST_POSITIONS = 8
+MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
+MAX_LAYERS, MAX_HEADS, MAX_LABELS, MAX_SIZE = 512, 512, 10_000, 1_000_000
+MIN_POSITIONS = 8
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def check_sizes(folder: Path, config: Mapping[str, Any], weights: Mapping[str, A
         raise ModelError(
             f"The model folder {folder.name!r} cannot be used: its config.json says {problem}.",
             where=str(folder / "config.json"),
-            hint="Mend the file, or save the model again with save_pretrained.",
+            hint="Fix the file, or save the model again with save_pretrained.",
         )
 
 
@@ -84,7 +84,7 @@ def _header(path: Path, size: int, _modified: int) -> dict[str, Any] | None:
     """Read once for each state of a file; None for a damaged one."""
     with path.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
-        header = _parsed(stream.read(length)) if length <= min(size, MOST_BYTES) else None
+        header = _parsed(stream.read(length)) if length <= min(size, MAX_BYTES) else None
     if header is None:
         return None
     header.pop("__metadata__", None)
@@ -99,7 +99,7 @@ def _is_array(entry: Any) -> bool:
 def _object(path: Path) -> dict[str, Any] | None:
     """A file's JSON object; None for anything else."""
     try:
-        return _parsed(path.read_bytes()) if path.stat().st_size <= MOST_BYTES else None
+        return _parsed(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
     except OSError:
         return None
 
@@ -140,14 +140,14 @@ def _wrong_number(config: Mapping[str, Any]) -> str:
 def _too_large(config: Mapping[str, Any]) -> str:
     """A number with which no model can be built; every one of them may be the size of something."""
     layers, heads, positions = (number(config, names) for names in (LAYERS, HEADS, POSITIONS))
-    if (layers or 0) > MOST_LAYERS or (heads or 0) > MOST_HEADS:
-        return f"{layers} layers of {heads} heads (at most {MOST_LAYERS} of {MOST_HEADS} can be shown)"
-    if positions is not None and 0 <= positions < LEAST_POSITIONS:
-        return f"it reads {positions} tokens (the fewest that can be analyzed are {LEAST_POSITIONS})"
+    if (layers or 0) > MAX_LAYERS or (heads or 0) > MAX_HEADS:
+        return f"{layers} layers of {heads} heads (at most {MAX_LAYERS} of {MAX_HEADS} can be shown)"
+    if positions is not None and 0 <= positions < MIN_POSITIONS:
+        return f"it reads {positions} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
     for name, value in config.items():
-        most = MOST_LABELS if name == "num_labels" else MOST  # transformers writes a name for each label
-        if type(value) is int and value > most and name not in POSITIONS and "theta" not in name:
-            return f"{name} is above {most:,}"
+        maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
+        if type(value) is int and value > maximum and name not in POSITIONS and "theta" not in name:
+            return f"{name} is above {maximum:,}"
     return ""
 
 

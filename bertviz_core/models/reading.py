@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
@@ -23,11 +23,11 @@ class Reading:
 
     Attributes:
         counts: What the corpus holds, by name, as provenance lists it.
-        left_out: What was skipped or changed.
+        skipped: What was skipped or changed.
     """
 
     counts: dict[str, Any] = field(default_factory=dict)
-    left_out: LeftOut = field(default_factory=LeftOut)
+    skipped: Skipped = field(default_factory=Skipped)
 
 
 @dataclass
@@ -65,9 +65,9 @@ class Examples(ABC, Generic[Example_co]):
             advance(1)
             total, tokens = total + 1, tokens + len(example)
         if not total:
-            reasons = reading.left_out.reasons.items()
+            reasons = reading.skipped.reasons.items()
             raise InputError(
-                f"Nothing is left to analyse: all {self.unit} were left out.",
+                f"Nothing is left to analyze: all {self.unit} were left out.",
                 where=self.source.name,
                 hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in reasons),
             )

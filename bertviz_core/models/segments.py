@@ -1,4 +1,4 @@
-"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples (methods, 1).
+"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples.
 
 From raw text, as BERT's pre-training did: lines accumulate until there are at least two and the token budget is
 reached, or the document ends; a seeded random cut between lines makes A and B; while the pair is too long, a token
@@ -8,6 +8,8 @@ is dropped from the longer side, at its front or back with equal chance. A last 
 Mode "as in the paper" follows the release: a chunk ends as soon as the budget is reached; a chunk of one line is left
 out, and so is the rest of its document; the last document is left out where no blank line follows it; a `text` record
 that is too long is left out, not cut; token types are 0.
+
+Definitions: docs/methods.md, section 1.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ import numpy as np
 
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.tokens import Tokens
 
 Line = tuple[int, list[int]]  # line number, ids
-UNKNOWN = "a token the vocabulary lacks (read as unknown)"
+UNKNOWN = "a token not in the vocabulary (read as unknown)"
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
@@ -56,14 +58,12 @@ class Segments(Examples[Encoded]):
     def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
         chunks = self._chunks(paragraphs, reading)
         if self.settings.paper:
-            chunks = self._released(chunks, reading.left_out)
+            chunks = self._released(chunks, reading.skipped)
         for number, (document, chunk) in enumerate(chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            yield self._segment(number, chunk, rng, reading.left_out)
+            yield self._segment(number, chunk, rng, reading.skipped)
 
-    def _released(
-        self, chunks: Iterator[tuple[int, list[Line]]], left_out: LeftOut
-    ) -> Iterator[tuple[int, list[Line]]]:
+    def _released(self, chunks: Iterator[tuple[int, list[Line]]], skipped: Skipped) -> Iterator[tuple[int, list[Line]]]:
         """The chunks that the release makes segments of; the lines of the others are counted."""
         ended_early = None
         for document, chunk in chunks:
@@ -76,7 +76,7 @@ class Segments(Examples[Encoded]):
             else:
                 yield document, chunk
                 continue
-            left_out.add(reason, _where(chunk), len(chunk))
+            skipped.add(reason, _where(chunk), len(chunk))
 
     @cached_property
     def _unended(self) -> int | None:
@@ -85,34 +85,34 @@ class Segments(Examples[Encoded]):
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
         budget = self.settings.max_length - sum(map(len, self.tokens.frame))
-        fewest = 1 if self.settings.paper else 2
+        minimum = 1 if self.settings.paper else 2
         document, length = 0, 0
         chunk: list[Line] = []
         for paragraph in paragraphs:
-            if chunk and (paragraph.document != document or (len(chunk) >= fewest and length >= budget)):
+            if chunk and (paragraph.document != document or (len(chunk) >= minimum and length >= budget)):
                 yield document, chunk
                 chunk, length = [], 0
             document = paragraph.document
             reading.counts["documents"] = document + 1
             ids = self.tokens.encode(paragraph.text)
-            _say_unknown(ids, self.tokens, f"line {paragraph.line}", reading.left_out)
+            _say_unknown(ids, self.tokens, f"line {paragraph.line}", reading.skipped)
             if ids:
                 chunk.append((paragraph.line, ids))
                 length += len(ids)
             else:
-                reading.left_out.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
+                reading.skipped.add("a line in which the tokenizer finds no token", f"line {paragraph.line}")
         if chunk:
             yield document, chunk
 
-    def _segment(self, number: int, chunk: list[Line], rng: random.Random, left_out: LeftOut) -> Encoded:
+    def _segment(self, number: int, chunk: list[Line], rng: random.Random, skipped: Skipped) -> Encoded:
         cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
         sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
         frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
-        kept = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
+        selected = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
         for line, ids in chunk:
             if len(ids) > self.settings.max_length - sum(map(len, self.tokens.single)):
-                left_out.add("a line longer than a segment (cut to fit)", f"line {line}")
-        return self._framed(number, _where(chunk), kept, frame)
+                skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
+        return self._framed(number, _where(chunk), selected, frame)
 
     def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
         first = [*frame[0], *sides[0], *frame[1]]
@@ -125,46 +125,46 @@ class Segments(Examples[Encoded]):
         for record in records:
             reading.counts["documents"] = record.number + 1
             where = f"line {record.line}, object {record.number + 1}"
-            example = forms[record.form](record, where, reading.left_out)
+            example = forms[record.form](record, where, reading.skipped)
             if not len(example):
-                reading.left_out.add("an example without any token (left out)", where)
+                reading.skipped.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:
-                reading.left_out.add(f"an example of more than {self.settings.max_length} tokens (left out)", where)
+                reading.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
             else:
                 yield replace(example, other=record.other)
 
-    def _from_string(self, record: Record, where: str, left_out: LeftOut) -> Encoded:
+    def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         ids = self.tokens.encode(record.value)
-        _say_unknown(ids, self.tokens, where, left_out)
-        most = self.settings.max_length - sum(map(len, self.tokens.single))
-        kept = ids if self.settings.paper else ids[:most]
-        if kept != ids:
-            left_out.add("a text longer than a segment (its end was cut)", where)
-        frame = self.tokens.single if kept else [[], []]  # no token, nothing to frame: such an example is left out
-        return self._framed(record.number, where, [kept], frame)
+        _say_unknown(ids, self.tokens, where, skipped)
+        maximum = self.settings.max_length - sum(map(len, self.tokens.single))
+        selected = ids if self.settings.paper else ids[:maximum]
+        if selected != ids:
+            skipped.add("a text longer than a segment (its end was cut)", where)
+        frame = self.tokens.single if selected else [[], []]  # no token, nothing to frame: such an example is left out
+        return self._framed(record.number, where, [selected], frame)
 
-    def _from_words(self, record: Record, where: str, left_out: LeftOut) -> Encoded:
-        return encode_words(record.value, self.tokens, record.number, where, left_out)
+    def _from_words(self, record: Record, where: str, skipped: Skipped) -> Encoded:
+        return encode_words(record.value, self.tokens, record.number, where, skipped)
 
-    def _from_tokens(self, record: Record, where: str, left_out: LeftOut) -> Encoded:
+    def _from_tokens(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         found, unknown = self.tokens.ids(record.value)
         ids = np.array(found, dtype=np.int64)
         if unknown:
-            left_out.add(UNKNOWN, where, unknown)
+            skipped.add(UNKNOWN, where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
         if not set(chain(*self.tokens.single)) <= set(found):
-            left_out.add("`tokens` without the model's special tokens (taken as given)", where)
+            skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         after = len(ends) > 1 and not self.settings.paper
         types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
         return Encoded(record.number, where, ids, types)
 
 
-def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, left_out: LeftOut) -> Encoded:
+def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, skipped: Skipped) -> Encoded:
     """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
     pieces = [tokens.pieces(word) for word in words]
     if empty := sum(not piece for piece in pieces):
-        left_out.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
-    _say_unknown(list(chain.from_iterable(pieces)), tokens, where, left_out)
+        skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
+    _say_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
     pieces = [piece or [tokens.unknown] for piece in pieces]
     before, after = tokens.single
     ids = [*before, *chain.from_iterable(pieces), *after]
@@ -177,10 +177,10 @@ def _where(chunk: list[Line]) -> str:
     return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
 
 
-def _say_unknown(ids: list[int], tokens: Tokens, where: str, left_out: LeftOut) -> None:
+def _say_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) -> None:
     """Count what the tokenizer has no piece for, such as an emoji."""
     if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
-        left_out.add(UNKNOWN, where, unknown)
+        skipped.add(UNKNOWN, where, unknown)
 
 
 def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:

@@ -1,4 +1,7 @@
-"""Sentences of a treebank as encoded examples: `[CLS] words [SEP]`, words and pieces aligned (methods, 1 and 4)."""
+"""Sentences of a treebank as encoded examples: `[CLS] words [SEP]`, words and pieces aligned.
+
+Definitions: docs/methods.md, sections 1 and 5.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.reader import Treebank
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.models.encoding import Encoded
@@ -38,15 +41,15 @@ class Sentences(Examples[EncodedSentence]):
         return islice(self._encoded(reading), self.settings.limit)
 
     def _encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
-        most = self.settings.max_length
-        for sentence in self.treebank.sentences(reading.left_out):
-            noted = LeftOut()
+        maximum = self.settings.max_length
+        for sentence in self.treebank.sentences(reading.skipped):
+            noted = Skipped()
             encoded = encode_words(sentence.words, self.tokens, sentence.number, sentence.where, noted)
-            if len(encoded) > most:
-                reading.left_out.add(f"a sentence of more than {most} tokens", sentence.where)
+            if len(encoded) > maximum:
+                reading.skipped.add(f"a sentence of more than {maximum} tokens", sentence.where)
                 continue
             for reason, entry in noted.reasons.items():
-                reading.left_out.add(reason, sentence.where, entry["count"])
+                reading.skipped.add(reason, sentence.where, entry["count"])
             pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             reading.counts["words"] += len(pieces)
             reading.counts["split_words"] += int((pieces > 1).sum())

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from bertviz_core.models.segments import Segments
 
 TOP = 5  # predictions shown for a masked token
-MOST_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
-MOST_TOKENS = 1_000_000  # of the segments among which one is looked for
+MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
+MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,14 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
     lengths = [sum(map(len, side)) for side in sides]
-    kept = _fit(lengths, settings.max_length - sum(map(len, frame)))
-    example = _frame(sides, kept, frame, settings)
+    selected = _fit(lengths, settings.max_length - sum(map(len, frame)))
+    example = _frame(sides, selected, frame, settings)
     example = example if given else replace(example, words=None)
-    begin = len(frame[0]) + kept[0] + len(frame[1]) if len(sides) == 2 else len(example)
+    begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
     if given:
         layout = _labelled(layout, example, list(chain(*words)))
-    return OneInput(example, layout, sum(lengths) - sum(kept))
+    return OneInput(example, layout, sum(lengths) - sum(selected))
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
@@ -97,14 +97,14 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 def pick(segments: Segments, number: int) -> Encoded:
-    """The segment with this number, from 1; raises InputError where the corpus has none, or it was left out."""
+    """The segment with this number, from 1; raises InputError where the corpus has none, or it was skipped."""
     last = 0
     for example in segments:
         last = example.number + 1
         if last == number:
             return example
     raise InputError(
-        f"There is no segment {number}, or it was left out.",
+        f"There is no segment {number}, or it was skipped.",
         where=segments.source.name,
         hint=f"Choose a number from 1 to {last:,}.",
     )
@@ -112,7 +112,7 @@ def pick(segments: Segments, number: int) -> Encoded:
 
 @dataclass
 class FirstSegments:
-    """The first segments of a corpus, MOST_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
+    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
     encoded once, however often and in whatever order they are asked for. Threads may share it."""
 
     segments: Segments
@@ -127,17 +127,17 @@ class FirstSegments:
     def pick(self, number: int) -> Encoded:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self.lock:
-            while self.last < number and self.tokens < MOST_TOKENS and (example := next(self.coming, None)) is not None:
+            while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
                 self.last = example.number + 1
                 self.tokens += len(example)
                 self.known[self.last] = example
         if number in self.known:
             return self.known[number]
-        beyond = self.last < number and self.tokens >= MOST_TOKENS
+        beyond = self.last < number and self.tokens >= MAX_TOKENS
         raise InputError(
-            f"There is no segment {number} among the first {MOST_TOKENS:,} tokens of the corpus."
+            f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
             if beyond
-            else f"There is no segment {number}, or it was left out.",
+            else f"There is no segment {number}, or it was skipped.",
             where=self.segments.source.name,
             hint=f"Choose a number from 1 to {self.last:,}.",
         )
@@ -148,8 +148,8 @@ def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     wrong = [p for p in positions if not one.can_mask(p, tokens)]
     if wrong:
         raise InputError(
-            f"Position {wrong[0] + 1} holds no token that can be masked by this model.",
-            hint=f"Choose a token that is not special, of 1 to {len(one.example)}, and a model with a [MASK].",
+            f"Position {wrong[0] + 1} has no token that this model can mask.",
+            hint=f"Choose a non-special token from 1 to {len(one.example)}, and a model with a mask token.",
         )
     ids = one.example.ids.copy()
     ids[list(positions)] = tokens.mask
@@ -163,15 +163,15 @@ def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     """(layer, head, query, key) float32 between the tokens of one input; raises InputError where that takes more than
-    MOST_BYTES."""
+    MAX_BYTES."""
     size = len(example)
     each = 4 * model.layers * model.heads  # bytes, of one query and one key
     needed = each * size**2
-    if needed > MOST_BYTES:
+    if needed > MAX_BYTES:
         raise InputError(
             f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model; at most "
-            f"{MOST_BYTES / 1e6:,.0f} MB are allowed.",
-            hint=f"Choose a maximal length of {isqrt(MOST_BYTES // each):,} tokens or less.",
+            f"{MAX_BYTES / 1e6:,.0f} MB are allowed.",
+            hint=f"Choose a maximum length of {isqrt(MAX_BYTES // each):,} tokens or less.",
         )
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
@@ -216,28 +216,28 @@ def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
 
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:
     """How many tokens each side may keep."""
-    kept = list(lengths)
-    while sum(kept) > budget:
-        kept[kept.index(max(kept))] -= 1
-    return kept
+    selected = list(lengths)
+    while sum(selected) > budget:
+        selected[selected.index(max(selected))] -= 1
+    return selected
 
 
 def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
     """Special tokens around the sides; `words` counts their units through both."""
     ids, owners, types = list(frame[0]), [-1] * len(frame[0]), [0] * len(frame[0])
     unit = 0
-    for place, (side, length) in enumerate(zip(sides, kept, strict=True)):
+    for index, (side, length) in enumerate(zip(sides, kept, strict=True)):
         inside = list(chain(*side))[:length]
-        ids += [*inside, *frame[place + 1]]
+        ids += [*inside, *frame[index + 1]]
         owners += [*np.repeat(np.arange(unit, unit + len(side)), [len(u) for u in side])[:length]]
-        owners += [-1] * len(frame[place + 1])
-        types += [0 if settings.paper else place] * (len(inside) + len(frame[place + 1]))
+        owners += [-1] * len(frame[index + 1])
+        types += [0 if settings.paper else index] * (len(inside) + len(frame[index + 1]))
         unit += len(side)
     return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
 
 
 def _labelled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
-    """Words labelled by what was given, which the tokenizer may have cleaned or not known."""
+    """Words labeled by what was given, which the tokenizer may have cleaned or not known."""
     pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
     labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)
     return relabel(layout, layout.tokens.labels, labels)

@@ -84,7 +84,7 @@ class Tokens:
         return [self.unknown if i is None else i for i in found], lacking
 
     def pieces(self, word: str) -> list[int]:
-        """A word's ids, cut on its own and never joined to its neighbours; [] where it cleans to nothing."""
+        """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
         pieces = self.pieces_of.get(word)  # looked up once: another thread may clear it
         if pieces is None:
             # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
@@ -106,7 +106,7 @@ def _parts(text: str) -> Iterator[str]:
             break
         if cut is None:
             raise InputError(
-                f"A word of more than {AT_ONCE:,} letters is none: {text[window[0] : window[0] + 40]!r}.",
+                f"A word of more than {AT_ONCE:,} letters cannot be read: {text[window[0] : window[0] + 40]!r}.",
                 hint="Write spaces between words.",
             )
         yield text[start:cut]

@@ -1,9 +1,11 @@
-"""Windows: documents with coreference as encoded examples, and what each window is asked (methods, 1 and 7).
+"""Windows: documents with coreference as encoded examples, and what each window is asked.
 
 Mode "as in the paper": one window a document, whole sentences while they fit max_length; only a first sentence that
 is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows that overlap
 by half; an item is scored once, in the window that shows most text before it. A window that nothing is asked of is
 not made.
+
+Definitions: docs/methods.md, sections 1 and 7.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.formats import read_coreference
-from bertviz_core.corpora.coreference.head_words import head_words, how
+from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
@@ -64,8 +66,8 @@ class Windows(Examples[Window]):
 
     def _all(self, reading: Reading) -> Iterator[Window]:
         number, decided = 0, set()
-        for document in self.corpus.documents(reading.left_out):
-            decided.add(how(document))
+        for document in self.corpus.documents(reading.skipped):
+            decided.add(head_word_source(document))
             reading.counts["head_words"] = " and ".join(sorted(decided))
             _count(document, reading.counts)
             for example in self._windows(document, number, reading) if document.words else ():
@@ -79,11 +81,11 @@ class Windows(Examples[Window]):
         ends = np.cumsum([len(piece) for piece in pieces])
         if self.settings.paper:
             spans = [(0, _whole_sentences(document.sentences, ends, budget))]
-            self._count_cut(document, spans[0][1], reading.left_out)
+            self._count_cut(document, spans[0][1], reading.skipped)
         else:
             spans = _overlapping(ends, budget)
         heads = head_words(document)
-        asked = items_of(document, heads, spans, reading.left_out)
+        asked = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, asked, strict=True):
             if items:
                 frame = self._frame(pieces[slice(*span)])
@@ -98,10 +100,10 @@ class Windows(Examples[Window]):
         """Of every word; one that cleans to nothing becomes one [UNK], a monstrous one is cut."""
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
-            reading.left_out.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+            reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > most for piece in pieces):
-            reading.left_out.add("a word longer than half a window (cut)", document.name, long)
+            reading.skipped.add("a word longer than half a window (cut)", document.name, long)
         return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
 
     def _frame(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,12 +114,12 @@ class Windows(Examples[Window]):
         owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
         return ids, np.zeros(len(ids), dtype=np.int64), owners
 
-    def _count_cut(self, document: CoreferenceDocument, kept: int, left_out: LeftOut) -> None:
+    def _count_cut(self, document: CoreferenceDocument, kept: int, skipped: Skipped) -> None:
         length = self.settings.max_length
         if words := len(document.words) - kept:
-            left_out.add(f"a word past the cut at {length} tokens", document.name, words)
+            skipped.add(f"a word past the cut at {length} tokens", document.name, words)
         if mentions := sum(mention.end > kept for mention in document.mentions):
-            left_out.add(f"a mention cut off at {length} tokens", document.name, mentions)
+            skipped.add(f"a mention cut off at {length} tokens", document.name, mentions)
 
 
 def _count(document: CoreferenceDocument, counts: dict[str, Any]) -> None:
@@ -134,7 +136,7 @@ def scored_in(windows: Windows, document: int, head: int) -> tuple[Window, int]:
     for window in windows:
         if window.document.number == document and any(window.heads[item.mention] == head for item in window.items):
             return window, int(np.argmax(window.words == head - window.span[0]))
-    raise InputError("No window asks for this mention.", where=windows.source.name, hint="Choose another mention.")
+    raise InputError("No window scores this mention.", where=windows.source.name, hint="Choose another mention.")
 
 
 def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:

@@ -1,7 +1,9 @@
-"""Word-level attention: to a split word the sum over its pieces, from it the mean (methods, 5; section 4.1).
+"""Word-level attention: to a split word the sum over its pieces, from it the mean (section 4.1).
 
 With C the (piece, word) membership and R its transpose, each row divided by the word's number of pieces, the
 word-level map of A is R A C: two products for all heads and sentences of a batch. Rows still sum to 1.
+
+Definitions: docs/methods.md, section 5.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from bertviz_core.overview.head_summary import Results
 if TYPE_CHECKING:
     from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 
-# behaviour -> the analysis and the quantity that show it
+# behavior -> the analysis and the quantity that show it
 SHOWN = {
     "next": ("surface_patterns", "next"),
     "previous": ("surface_patterns", "previous"),
@@ -37,7 +37,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ClearestHead:
     """The head with the highest document average of a quantity, and its segments, the highest value first."""
 
     behaviour: str
@@ -49,7 +49,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Finder:
+class RelationHead:
     """The best head of one relation, read in its better direction (0: dependent to head); fractions."""
 
     relation: str
@@ -59,8 +59,8 @@ class Finder:
     baseline: float
 
 
-def clearest(results: Results) -> list[Example]:
-    """An example of each behaviour in SHOWN that the stored results can show."""
+def clearest(results: Results) -> list[ClearestHead]:
+    """An example of each behavior in SHOWN that the stored results can show."""
     return [
         _example(behaviour, results[analysis], quantity)
         for behaviour, (analysis, quantity) in SHOWN.items()
@@ -68,7 +68,7 @@ def clearest(results: Results) -> list[Example]:
     ]
 
 
-def finders(result: DependencyHeads, count: int = 3) -> list[Finder]:
+def relation_heads(result: DependencyHeads, count: int = 3) -> list[RelationHead]:
     """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
 
     result: as `head_summary.shown_relations` gives it."""
@@ -76,7 +76,7 @@ def finders(result: DependencyHeads, count: int = 3) -> list[Finder]:
     best, baseline, accuracy = result.best, result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
     rows = [row for row in rows if accuracy[row] > baseline[row]]
     return [
-        Finder(
+        RelationHead(
             result.relations[row],
             int(best[row, 0]),
             Head(int(best[row, 1]), int(best[row, 2])),
@@ -96,8 +96,8 @@ def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segmen
             yield Segment(number, value, text["where"], text["tokens"])
 
 
-def _example(behaviour: str, result: Any, quantity: str) -> Example:
+def _example(behaviour: str, result: Any, quantity: str) -> ClearestHead:
     values = result[quantity]
     head = Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
     value = float(values[head.layer, head.head])
-    return Example(behaviour, result.analysis, quantity, head, value, list(segments(result, quantity, head)))
+    return ClearestHead(behaviour, result.analysis, quantity, head, value, list(segments(result, quantity, head)))

@@ -1,4 +1,4 @@
-"""The map of all heads coloured by what they do, and one head's numbers from every analysis as rows."""
+"""The map of all heads colored by what they do, and one head's numbers from every analysis as rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def behaviour_map(
     named: Mapping[str, str],
     base: int = 1,
 ) -> go.Figure:
-    """Layers from left to right, heads from top to bottom, the behaviour's marker; a click on the legend hides and
-    shows a behaviour. `customdata[0]` is the label counted from 1."""
+    """Layers from left to right, heads from top to bottom, the behavior's marker; a click on the legend hides and
+    shows a behavior. `customdata[0]` is the label counted from 1."""
     layers, heads = labels.shape
     size = max(8, min(22, 320 // max(layers, heads)))
     figure = go.Figure(list(_traces(labels, columns, named, size, base)))
@@ -70,7 +70,7 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
 def _traces(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], size: int, base: int
 ) -> Iterator[go.Scatter]:
-    """A trace for each behaviour that some head has, and one for the letters on it."""
+    """A trace for each behavior that some head has, and one for the letters on it."""
     for behaviour, count in counted(labels).items():
         colour, symbol, letter, name = BEHAVIOURS[behaviour]
         layer, head = np.nonzero(labels == behaviour)

@@ -80,9 +80,14 @@ def columns(results: Results) -> list[Column]:
     ]
 
 
-def told(results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None) -> np.ndarray | None:
-    """(layer, head) names of behaviours (methods, 9); None where neither surface patterns nor entropy is stored.
-    named: labels of the linguistic heads."""
+def behavior_labels(
+    results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
+) -> np.ndarray | None:
+    """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored.
+    named: labels of the linguistic heads.
+
+    Definitions: docs/methods.md, section 9.
+    """
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
         if name in results:
@@ -121,13 +126,13 @@ def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, fl
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
-    fixed offset, and the heads most like it."""
-    held = columns(results)
-    table = head_frame({column.name: column.values for column in held})
-    behaviour = told(results, thresholds, linguistic(results))
+    fixed offsetand the most similar heads."""
+    known = columns(results)
+    table = head_frame({column.name: column.values for column in known})
+    behaviour = behavior_labels(results, thresholds, linguistic(results))
     if behaviour is not None:
         table.insert(3, "behaviour", behaviour.reshape(-1))
-    heads = all_heads(*held[0].values.shape)
+    heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:
         best = [[r.name for r in relations(results, head, 1) if r.accuracy > r.baseline] for head in heads]
         table["best_relation"] = ["".join(names) for names in best]
@@ -137,6 +142,6 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
 
 
 def counted(labels: np.ndarray) -> dict[str, int]:
-    """Behaviour -> how many heads have it, in the order of the legend, without those that none has."""
+    """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
     order = [name for name in BEHAVIOURS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
     return {name: count for name in order if (count := int((labels == name).sum()))}

@@ -12,7 +12,7 @@ from bertviz_core.engine.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class StoredResult:
     """One stored result: its key and analysis, and the provenance that it carries."""
 
     key: str
@@ -25,14 +25,14 @@ class Holding:
         return int(self.provenance["tokens"]), self.key
 
 
-def holdings(store: Store, fingerprint: str) -> Iterator[Holding]:
+def stored_results(store: Store, fingerprint: str) -> Iterator[StoredResult]:
     """Every readable result of the model with these weights, stored or shipped."""
     for key, head in store.heads():
         try:
             metadata = json.loads(head)["__metadata__"]
-            held = Holding(key, metadata["analysis"], json.loads(metadata["json"])["provenance"])
-            if held.provenance["model"]["fingerprint"] == fingerprint and held.analysis in ANALYSES:
-                yield held
+            stored = StoredResult(key, metadata["analysis"], json.loads(metadata["json"])["provenance"])
+            if stored.provenance["model"]["fingerprint"] == fingerprint and stored.analysis in ANALYSES:
+                yield stored
         except (ValueError, KeyError, TypeError):
             continue  # of another version, or damaged
 
@@ -40,16 +40,16 @@ def holdings(store: Store, fingerprint: str) -> Iterator[Holding]:
 def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
     """Analysis -> its result that rests on the most tokens, among those of one mode; what was asked for with options or
     files of its own is left aside."""
-    found: dict[str, Holding] = {}
-    for held in holdings(store, fingerprint):
-        origin = held.provenance
+    found: dict[str, StoredResult] = {}
+    for stored in stored_results(store, fingerprint):
+        origin = stored.provenance
         plain = not origin["options"] and "others" not in origin
         if plain and origin["settings"]["mode"] == mode:
-            found[held.analysis] = max(held, found.get(held.analysis, held), key=lambda other: other.size)
+            found[stored.analysis] = max(stored, found.get(stored.analysis, stored), key=lambda other: other.size)
     results = {name: _read(store, found[name]) for name in ANALYSES if name in found}
     return {name: result for name, result in results.items() if result is not None}
 
 
-def _read(store: Store, held: Holding) -> Any | None:
-    data = store.get(held.key)  # None where another process dropped it meanwhile
-    return None if data is None else ANALYSES[held.analysis].result_class.from_bytes(data)
+def _read(store: Store, stored: StoredResult) -> Any | None:
+    data = store.get(stored.key)  # None where another process dropped it meanwhile
+    return None if data is None else ANALYSES[stored.analysis].result_class.from_bytes(data)

@@ -55,9 +55,9 @@ def overview(store: Store, checkpoint: Checkpoint, mode: str) -> Overview:
     results: Results = largest(store, checkpoint.fingerprint(), mode)
     if not results:
         raise InputError(
-            f"Nothing is stored of this model in mode {mode!r}.",
+            f"No results are stored for this model in mode {mode!r}.",
             where=checkpoint.name,
-            hint="Run an analysis first, as `surface-patterns encyclopedia`.",
+            hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
         )
     origins = {name: origin(result.provenance) for name, result in results.items()}
     return Overview(frame(results, Thresholds()), origins)

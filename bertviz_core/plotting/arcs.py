@@ -1,6 +1,6 @@
 """A sentence as inline SVG: gold arcs above the words, a head's guesses below them.
 
-Everything that came from a file is escaped. Lines and words take the text colour of the page around them.
+Everything that came from a file is escaped. Lines and words take the text color of the page around them.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
     parts += [
         f'<text x="{middle:.0f}" y="{base + SIZE}" text-anchor="middle" font-size="{SIZE}" fill="currentColor" '
-        f'font-weight="{700 if place in marked else 400}">{_escaped(word)}</text>'
-        for place, (word, middle) in enumerate(zip(words, middles, strict=True))
+        f'font-weight="{700 if index in marked else 400}">{_escaped(word)}</text>'
+        for index, (word, middle) in enumerate(zip(words, middles, strict=True))
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
@@ -76,13 +76,13 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
     spans = [(min(arc.word, arc.governor), max(arc.word, arc.governor)) for arc in arcs]
     levels = [0] * len(arcs)
     skyline = np.zeros(2 * max((end for _, end in spans), default=0) + 1, dtype=np.int64)  # words, and gaps between
-    for place in sorted(range(len(arcs)), key=lambda p: spans[p][1] - spans[p][0]):
-        start, end = spans[place]
-        if arcs[place].governor < 0:
+    for index in sorted(range(len(arcs)), key=lambda p: spans[p][1] - spans[p][0]):
+        start, end = spans[index]
+        if arcs[index].governor < 0:
             continue
         below = skyline[2 * start + (start < end) : 2 * end + (start == end)]
-        levels[place] = 1 + int(below.max())
-        below[:] = levels[place]
+        levels[index] = 1 + int(below.max())
+        below[:] = levels[index]
     top = 1 + max(levels, default=0)
     return [top if arc.governor < 0 else level for arc, level in zip(arcs, levels, strict=True)]
 

@@ -39,11 +39,11 @@ class Drawing:
     def of(cls, figure: go.Figure) -> Drawing:
         """The drawing of a figure."""
         points: dict[str, list[tuple[int, int, Any, Any]]] = {}
-        for place, trace in enumerate(figure.data):
+        for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
                 for number, (x, y, named) in enumerate(zip(trace.x, trace.y, trace.customdata, strict=True)):
                     if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
-                        points.setdefault(named[0], []).append((place, number, _plain(x), _plain(y)))
+                        points.setdefault(named[0], []).append((index, number, _plain(x), _plain(y)))
         spec = json.loads(figure.to_json())
         return cls(tuple(spec["data"]), spec["layout"], points)
 
@@ -56,10 +56,10 @@ class Drawing:
             shapes: More shapes of the layout.
         """
         data = list(self.data)
-        for place, number, x, y in self.points.get(chosen.label(), ()) if chosen else ():
-            trace = data[place]
+        for index, number, x, y in self.points.get(chosen.label(), ()) if chosen else ():
+            trace = data[index]
             if isinstance(trace["marker"].get("line", {}).get("width"), list | tuple):
-                data[place] = _outlined(trace, number)
+                data[index] = _outlined(trace, number)
             else:
                 data.append(_circle(trace, x, y))
         return {"data": data, "layout": self._layout(origin, shapes)}

@@ -1,4 +1,4 @@
-"""What colours and shapes mean, on every page; and the figures that several analyses share."""
+"""What colors and shapes mean, on every page; and the figures that several analyses share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bertviz_core.heads import Head, ranks
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.palette import Marker
 
-# What a head does (analyses.behaviours): colour, marker, letter on it, name.
+# What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIOURS = {
     "next": (*palette.NEXT, "", "next token"),
     "previous": (*palette.PREVIOUS, "", "previous token"),
@@ -62,9 +62,9 @@ def percent_decimals(n: int) -> int:
 
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
-    for place, one in enumerate(series):
+    for index, one in enumerate(series):
         (colour, symbol), name = one.marker, one.name
-        shift = 0.16 * (place - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
+        shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
         dots = _dots(one.values, shift, name, base)
         figure.add_scatter(
             **dots,

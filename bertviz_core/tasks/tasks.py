@@ -12,7 +12,7 @@ from bertviz_core.access import from_environment
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import needs_masked_lm
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.emergence import requests as emergence
 from bertviz_core.emergence.requests import EmergenceRequest
@@ -54,7 +54,7 @@ def emergence_of(request: EmergenceRequest, store: Store) -> Task:
         "steps": training.steps,
         "checkpoints": [_checkpoint(one) for one in training.checkpoints],
         "tokens": list(training.tokens.items()),
-        "left_out": training.left_out.reasons,
+        "left_out": training.skipped.reasons,
         "text": _source(request.text),
         "treebank": _source(request.treebank),
         "settings": asdict(request.settings),
@@ -84,8 +84,8 @@ class Performer:
     def _emergence(self, task: Task, progress: Progress) -> None:
         store = Store(Path(task["store"]))
         checkpoints = tuple(_open_checkpoint(one) for one in task["checkpoints"])
-        left_out, steps = LeftOut(task["left_out"]), tuple(task["steps"])
-        training = Training(task["name"], steps, checkpoints, dict(task["tokens"]), left_out)
+        skipped, steps = Skipped(task["left_out"]), tuple(task["steps"])
+        training = Training(task["name"], steps, checkpoints, dict(task["tokens"]), skipped)
         text, treebank = (_open_source(task[role], store) for role in ("text", "treebank"))
         request = EmergenceRequest(training, text, treebank, Settings(**task["settings"]))
         emergence.compute(request, store, requests.DEFAULT_EXECUTION, progress, self.load)
@@ -125,14 +125,14 @@ def _request(request: Request) -> dict[str, Any]:
     }
 
 
-def _open_request(told: dict[str, Any], store: Store) -> Request:
+def _open_request(fields: dict[str, Any], store: Store) -> Request:
     return Request(
-        told["analysis"],
-        _open_checkpoint(told["checkpoint"]),
-        _open_source(told["source"], store),
-        Settings(**told["settings"]),
-        told["options"],
-        {role: _open_source(source, store) for role, source in told["others"].items()},
+        fields["analysis"],
+        _open_checkpoint(fields["checkpoint"]),
+        _open_source(fields["source"], store),
+        Settings(**fields["settings"]),
+        fields["options"],
+        {role: _open_source(source, store) for role, source in fields["others"].items()},
     )
 
 
@@ -140,8 +140,8 @@ def _checkpoint(found: Checkpoint) -> dict[str, Any]:
     return {"name": found.name, "folder": str(found.folder.absolute()), "revision": found.revision}
 
 
-def _open_checkpoint(told: dict[str, Any]) -> Checkpoint:
-    return checkpoint.reopen(told["name"], Path(told["folder"]), told["revision"])
+def _open_checkpoint(fields: dict[str, Any]) -> Checkpoint:
+    return checkpoint.reopen(fields["name"], Path(fields["folder"]), fields["revision"])
 
 
 def _source(source: Source) -> dict[str, Any]:
@@ -151,15 +151,15 @@ def _source(source: Source) -> dict[str, Any]:
             where=source.name,
             hint="Upload it again, or name another folder for the store with BERTVIZ_STORE.",
         )
-    return {name: getattr(source, name) for name in ("name", "digest", "locator", "most")}
+    return {name: getattr(source, name) for name in ("name", "digest", "locator", "max_unpacked")}
 
 
-def _open_source(told: dict[str, Any], store: Store) -> Source:
+def _open_source(fields: dict[str, Any], store: Store) -> Source:
     """Raises InputError for bytes that are gone, or other than when the job was asked for."""
-    kind, _, key = told["locator"].partition(":")
+    kind, _, key = fields["locator"].partition(":")
     source = Uploads(store).source(key) if kind == "upload" else from_path(key)
-    if source.digest != told["digest"]:
+    if source.digest != fields["digest"]:
         raise InputError(
-            "The file has changed since the job was asked for.", where=told["name"], hint="Start the job again."
+            "The file has changed since the job was asked for.", where=fields["name"], hint="Start the job again."
         )
-    return replace(source, name=told["name"], most=told["most"])
+    return replace(source, name=fields["name"], max_unpacked=fields["max_unpacked"])

@@ -68,7 +68,7 @@ class Worker:
 
 def _wait_until_ready(process: Process, progress: Progress) -> None:
     while not process.ready:
-        progress.start("Starting a process for the work")
+        progress.start("Starting a worker process")
         process.ready = "ready" in process.hear(POLL)
 
 
@@ -102,8 +102,8 @@ def _finish(process: Process, message: dict[str, Any]) -> None:
 def _died(status: int) -> BertvizError:
     how = f"signal {-status}" if status < 0 else f"exit status {status}"
     return BertvizError(
-        f"The process that ran the job has died ({how}); memory may have run out.",
-        hint=f"{SMALLER} Or run it again, if somebody has ended the process.",
+        f"The worker process died ({how}); memory may have run out.",
+        hint=f"{SMALLER} Or run it again, if the process was stopped.",
     )
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from bertviz_core.tour.found import Found
+from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 from bertviz_core.tour.structure import STRUCTURE
 from bertviz_core.tour.surface import SURFACE
 
-__all__ = ["STEPS", "Found", "Step", "steps"]
+__all__ = ["STEPS", "Findings", "Step", "steps"]
 
 STEPS: tuple[Step, ...] = (*SURFACE, *STRUCTURE)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.tour.found import Found
+from bertviz_core.tour.findings import Findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class Step:
     look: str
     question: str
     needs: tuple[str, ...]
-    find: Callable[[Results, int], Found]
+    find: Callable[[Results, int], Findings]
     address: dict[str, str] = field(default_factory=dict)
 
-    def found(self, results: Results, base: int = 1) -> Found | None:
+    def findings(self, results: Results, base: int = 1) -> Findings | None:
         """What the stored results say, this model's heads and layers counted from `base`; None where an analysis is
         missing, or a token that the step is about."""
         if not results.keys() >= set(self.needs):

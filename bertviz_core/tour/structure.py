@@ -6,7 +6,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.tour.found import Found
+from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 from bertviz_core.tour.surface import highest
 
@@ -15,29 +15,29 @@ TABLE_3, RIGHT_BRANCHING = paper.TABLE_3, paper.TABLE_3_WITH_PUNCTUATION["right-
 PAPER_HEAD = paper.TABLE_2["head 5-4"][0]
 
 
-def _syntax(results: Results, base: int) -> Found:
+def _syntax(results: Results, base: int) -> Findings:
     result = shown_relations(results["dependency_heads"])
     row = result.relations.index(result.most_telling())
     direction, layer, head = (int(i) for i in result.best[row])
     best, at = Head(layer, head), (direction, row, layer, head)
     accuracy, offset = result.accuracy[at], result.offset_accuracy[:, row].max()
     gain = 100 * (accuracy - offset)
-    return Found(
+    return Findings(
         f"“{result.relations[row]}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
         f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
-        f"Direct objects stand {DOBJ[1] - DOBJ[2]:.0f} points over their offset in BERT-base; this model's clearest "
-        f"relation stands {gain:.0f} points over its own."
+        f"Direct objects are {DOBJ[1] - DOBJ[2]:.0f} points above their offset in BERT-base; this model's clearest "
+        f"relation is {gain:.0f} points above its own."
         + (" It is too young, or too small, for the paper's linguistic heads." if gain < 15 else ""),
         best,
     )
 
 
-def _coreference(results: Results, base: int) -> Found:
+def _coreference(results: Results, base: int) -> Findings:
     result = results["coreference_heads"]
     best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))
     accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
     beaten = [name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name]]
-    return Found(
+    return Findings(
         f"Head {best.head.label(base)} finds {accuracy:.1%}; nearest {baselines['nearest']:.1%}, head match "
         f"{baselines['head match']:.1%}. It beats {' and '.join(beaten) or 'none of them'}.",
         f"BERT-base's head 5-4 has {PAPER_HEAD}% and beats both on CoNLL-2012; this model's best has {accuracy:.1%} on "
@@ -46,10 +46,10 @@ def _coreference(results: Results, base: int) -> Found:
     )
 
 
-def _probe(results: Results, base: int) -> Found:
+def _probe(results: Results, base: int) -> Findings:
     result = results["probes"]
     read, right = result.of("attention-only"), result.of("right-branching")
-    return Found(
+    return Findings(
         f"Attention only finds {read:.1%} of the governors, the word to the right {right:.1%}: a difference of "
         f"{100 * (read - right):.0f} points, from maps alone.",
         f"In BERT-base attention only has {TABLE_3['attention-only']} UAS, with word vectors "
@@ -60,14 +60,14 @@ def _probe(results: Results, base: int) -> Found:
     )
 
 
-def _clusters(results: Results, base: int) -> Found:
+def _clusters(results: Results, base: int) -> Findings:
     closeness = results["clustering"].closeness
     nearer = closeness.ratio < 1
-    return Found(
+    return Findings(
         f"{'Yes' if nearer else 'No'}: heads of one layer differ by {closeness.within:.3f} nats, heads of different "
         f"layers by {closeness.between:.3f}.",
-        "In BERT-base heads of one layer are often fairly close, and heads that do the same form clusters; here heads "
-        f"of one layer are {abs(1 - closeness.ratio):.0%} {'closer' if nearer else 'further apart'}.",
+        "In BERT-base heads of one layer are often fairly close, and heads with the same behavior form clusters; here "
+        f"heads of one layer are {abs(1 - closeness.ratio):.0%} {'closer' if nearer else 'further apart'}.",
     )
 
 
@@ -76,11 +76,11 @@ STRUCTURE = (
         "Heads that know syntax",
         "Section 4.2, Table 1",
         f"No head does syntax as a whole (the best finds {ALL[1]}% of all governors, a fixed offset {ALL[2]}%); yet "
-        f"single heads find single relations, untaught: {DOBJ[0]} finds direct objects in {DOBJ[1]}% of cases (offset "
-        f"{DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
+        f"single heads find single relations without being trained to: {DOBJ[0]} finds direct objects in {DOBJ[1]}% of "
+        f"cases (offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         "dependency_heads",
         "The table: for each relation the best head beside the best fixed offset.",
-        "Punctuation aside, which relation's best head stands furthest above the best offset?",
+        "Punctuation aside, which relation's best head is furthest above the best offset?",
         ("dependency_heads",),
         _syntax,
     ),
@@ -114,7 +114,7 @@ STRUCTURE = (
         "By the Jensen-Shannon divergence of their attention the heads of BERT-base form clusters by what they do, and "
         "heads of one layer are often fairly close: perhaps because dropout on attention makes several learn the same.",
         "clustering",
-        "The same points twice: by behaviour, and by layer.",
+        "The same points twice: by behavior, and by layer.",
         "Are heads of one layer of this model closer to each other than to the rest?",
         ("clustering",),
         _clusters,

@@ -9,9 +9,9 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Results, counted, told
+from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIOURS
-from bertviz_core.tour.found import Found
+from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 
 ALIKE = 0.1  # ratios so close to 1 tell no difference
@@ -30,8 +30,8 @@ def present(result: object, quantity: str) -> np.ndarray:
     return values
 
 
-def _specialists(results: Results, base: int) -> Found:
-    labels = told(results, Thresholds(), linguistic(results))
+def _specialists(results: Results, base: int) -> Findings:
+    labels = behavior_labels(results, Thresholds(), linguistic(results))
     if labels is None:
         raise KeyError("behaviours")
     groups = counted(labels)
@@ -40,48 +40,48 @@ def _specialists(results: Results, base: int) -> Found:
     layers, heads = labels.shape
     size = f"BERT-base has 12 × 12 heads, this model {layers} × {heads}. "
     young = groups.get("broad", 0) > labels.size / 2
-    return Found(
+    return Findings(
         f"{labels.size - other} of {labels.size}: {parts}.",
         size + ("Most of its heads are still broad, as before training: it is young." if young else ""),
     )
 
 
-def _one_head(results: Results, base: int) -> Found:
+def _one_head(results: Results, base: int) -> Findings:
     values = present(results["surface_patterns"], "previous")
     head = highest(values)
-    return Found(
+    return Findings(
         f"To the token before it: over the whole corpus head {head.label(base)} puts "
         f"{values[head.layer, head.head]:.0%} of its attention there.",
-        "In BERT-base head 3-1 does the like with the next token; in this model the clearest head is "
+        "In BERT-base head 3-1 does the same with the next token; in this model the clearest head is "
         f"{head.label(base)}.",
         head,
     )
 
 
-def _neighbours(results: Results, base: int) -> Found:
+def _neighbours(results: Results, base: int) -> Findings:
     patterns = results["surface_patterns"]
     previous, following = (present(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
-    theirs = paper.HEADS_OVER_HALF
-    return Found(
+    bert = paper.HEADS_OVER_HALF
+    return Findings(
         f"Head {head.label(base)}, with {previous[head.layer, head.head]:.2f} on average.",
-        f"BERT-base has {theirs['previous']} heads over 0.5 for the previous token and {theirs['next']} for the next; "
+        f"BERT-base has {bert['previous']} heads over 0.5 for the previous token and {bert['next']} for the next; "
         f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
         head,
     )
 
 
-def _separators(results: Results, base: int) -> Found:
+def _separators(results: Results, base: int) -> Findings:
     values = present(results["surface_patterns"], "to_sep")
-    means, theirs = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
-    layer, most = int(means.argmax()), float(means.max())
+    means, bert = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
+    layer, maximum = int(means.argmax()), float(means.max())
     kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
     others = "; ".join(_highest_layers(results, base, *kind) for kind in kinds)
-    return Found(
-        f"Layer {layer + base}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
-        f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
+    return Findings(
+        f"Layer {layer + base}, with {maximum:.2f}: {'half and more' if maximum >= 0.5 else 'it does not reach half'}.",
+        f"BERT-base: {max(bert):.2f} in layer {int(np.argmax(bert)) + 1}; this model: {maximum:.2f} in layer "
         f"{layer + base}."
-        + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else "")
+        + (" It has not (yet) learned to attend to [SEP]." if maximum < max(bert) / 2 else "")
         + f" The rest of Figure 2: {others}.",
         highest(values),
     )
@@ -89,14 +89,14 @@ def _separators(results: Results, base: int) -> Found:
 
 def _highest_layers(results: Results, base: int, quantity: str, name: str) -> str:
     """The layer whose mean is the highest, in BERT-base and in this model; raises KeyError for what no segment has."""
-    means, theirs = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
+    means, bert = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
     return (
-        f"{name} at most {max(theirs):.2f} there, in layer {int(np.argmax(theirs)) + 1}, and {means.max():.2f} "
+        f"{name} at most {max(bert):.2f} there, in layer {int(np.argmax(bert)) + 1}, and {means.max():.2f} "
         f"here, in layer {int(means.argmax()) + base}"
     )
 
 
-def _no_op(results: Results, base: int) -> Found:
+def _no_op(results: Results, base: int) -> Findings:
     gradients = results["sep_gradients"]
     attention, sep, other = (
         present(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
@@ -105,7 +105,7 @@ def _no_op(results: Results, base: int) -> Found:
     ratio = sep[layer] / other[layer]
     less = "less" if ratio < 1 - ALIKE else "more" if ratio > 1 + ALIKE else "about as much"
     than = "as" if less == "about as much" else "than"
-    return Found(
+    return Findings(
         f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
         "tokens.",
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
@@ -115,15 +115,15 @@ def _no_op(results: Results, base: int) -> Found:
     )
 
 
-def _breadth(results: Results, base: int) -> Found:
+def _breadth(results: Results, base: int) -> Findings:
     values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
-    means, theirs = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
+    means, bert = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
     largest = results["entropy"]["max_weight"][head.layer, head.head]
-    return Found(
+    return Findings(
         f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
-        f"The layer with the lowest mean is layer {int(np.argmin(theirs)) + 1} in BERT-base, with {min(theirs):.1f} "
+        f"The layer with the lowest mean is layer {int(np.argmin(bert)) + 1} in BERT-base, with {min(bert):.1f} "
         f"nats; in this model it is layer {int(means.argmin()) + base}, with {means.min():.1f}.",
         head,
     )
@@ -137,8 +137,8 @@ SURFACE = (
         "that many do one simple thing: they attend to the next or the previous token, to [SEP], to full stops and "
         "commas, or broadly to everything.",
         "overview",
-        "The map of heads: each marker is a head, its shape and colour what it does.",
-        "How many of this model's heads have one of these behaviours?",
+        "The map of heads: each marker is a head, its shape and color what it does.",
+        "How many of this model's heads have one of these behaviors?",
         ("surface_patterns", "entropy"),
         _specialists,
     ),
@@ -148,7 +148,7 @@ SURFACE = (
         "Figure 1 shows four heads of BERT-base: 1-1 attends broadly, 3-1 to the next token, 8-7 to [SEP], 11-6 to "
         "full stops. Lines run from a token on the left to the tokens on the right that it attends to.",
         "attention_viewer",
-        "Move over a token on the left: the other tokens' lines fade.",
+        "Hover over a token on the left: the other tokens' lines fade.",
         "To which token does each token attend most in this head?",
         ("surface_patterns",),
         _one_head,
@@ -181,7 +181,7 @@ SURFACE = (
     Step(
         "A no-op",
         "Section 3.2, Figure 3",
-        "So much attention to a token that says nothing: the paper reads it as “nothing to do here”. From layer "
+        "Why so much attention to a token without content? The paper reads it as “nothing to do here”. From layer "
         f"{paper.NO_OP_FROM_LAYER} on, where attention to [SEP] gets high, the loss hardly changes with it: its "
         "gradient is near 0.",
         "sep_gradients",
@@ -194,10 +194,11 @@ SURFACE = (
     Step(
         "Narrow and broad",
         "Section 3.3, Figure 4",
-        "Entropy says how broadly a head looks. Some heads of BERT-base's first layers put at most about 10% on any "
+        "Entropy measures how broadly a head attends. Some heads of BERT-base's first layers put at most about 10% on "
+        "any "
         f"one token; and from [CLS] the last layer looks broadly again, at {paper.FROM_CLS_LAST_LAYER} nats.",
         "entropy",
-        "Dots near the dashed line look at everything alike; dots near 0 at one token.",
+        "Heads near the dashed line attend to everything equally; heads near 0 attend to one token.",
         "Which head is the broadest, and how close is it to uniform attention?",
         ("entropy",),
         _breadth,

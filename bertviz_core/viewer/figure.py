@@ -16,10 +16,10 @@ LABELS = 45  # most labels along one side of the heatmap; hovering says the othe
 
 
 def heatmap(seen: InputAttention, head: Head) -> go.Figure:
-    """Queries from top to bottom, keys from left to right, weight as colour from 0 to 1."""
+    """Queries from top to bottom, keys from left to right, weight as color from 0 to 1."""
     queries, keys = _places(seen.queries), _places(seen.keys)
-    most = max(len(queries), len(keys), 1)
-    gap = 1 if most <= 40 else 0
+    maximum = max(len(queries), len(keys), 1)
+    gap = 1 if maximum <= 40 else 0
     figure = go.Figure(
         go.Heatmap(
             x=keys,
@@ -34,9 +34,9 @@ def heatmap(seen: InputAttention, head: Head) -> go.Figure:
             colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
         )
     )
-    size, every = (12 if most <= 30 else 10), -(-most // LABELS)
+    size, every = (12 if maximum <= 30 else 10), -(-maximum // LABELS)
     for axis, places in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
-        ticks = [place.partition(" ")[2] for place in places[::every]]
+        ticks = [label.partition(" ")[2] for label in places[::every]]
         axis.update(type="category", tickvals=places[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)
         axis.update(zeroline=False, ticks="", fixedrange=True)
     figure.update_xaxes(side="top", tickangle=-90, title="to")

@@ -16,15 +16,15 @@ COLUMN, BETWEEN = 170, 260
 FAINT = 0.005  # a line this light cannot be seen
 
 
-def draw(seen: InputAttention, head: Head, *, least: float = 0.0, title: str = "") -> str:
-    """An SVG document; lines under `least` are left out, special tokens are grey."""
+def draw(seen: InputAttention, head: Head, *, min_weight: float = 0.0, title: str = "") -> str:
+    """An SVG document; lines under `min_weight` are left out, special tokens are gray."""
     width, height = 2 * COLUMN + BETWEEN, ROW * (max(len(seen.queries), len(seen.keys)) + 2)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         ' font-family="sans-serif" font-size="14">',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
         f'<title>{escape(title)}</title><text x="{width / 2}" y="15" text-anchor="middle">{escape(title)}</text>',
-        *_lines(seen.of(head), least),
+        *_lines(seen.of(head), min_weight),
         *_column(seen.queries, COLUMN - 8, "end"),
         *_column(seen.keys, COLUMN + BETWEEN + 8, "start"),
         "</svg>",
@@ -32,9 +32,9 @@ def draw(seen: InputAttention, head: Head, *, least: float = 0.0, title: str = "
     return "\n".join(parts)
 
 
-def _lines(weights: np.ndarray, least: float) -> list[str]:
+def _lines(weights: np.ndarray, min_weight: float) -> list[str]:
     """The darkest last, so that they lie on top."""
-    i, j = np.nonzero(weights >= max(least, FAINT))
+    i, j = np.nonzero(weights >= max(min_weight, FAINT))
     order = np.argsort(weights[i, j], kind="stable")
     drawn = [
         f'<line x1="{COLUMN}" y1="{_middle(a)}" x2="{COLUMN + BETWEEN}" y2="{_middle(b)}" '

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
 
-THUMBNAIL, FEWEST = 24, 8  # most squares along one side of a head's small picture, and the fewest that it is cut to
+THUMBNAIL, MIN_SIZE = 24, 8  # most squares along one side of a head's small picture, and the fewest that it is cut to
 WIDTH = 330  # squares that all layers' pictures have side by side
 
 
@@ -112,8 +112,8 @@ def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 def thumbnails(weights: np.ndarray) -> np.ndarray:
     """(layer, head, down, across) uint8, 255 for weight 1: the maximum of each patch of the maps (layer, head, query,
     key). Of many layers each has smaller pictures."""
-    most = max(FEWEST, min(THUMBNAIL, WIDTH // len(weights)))
-    rows, columns = (_patches(size, most) for size in weights.shape[2:])
+    maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
+    rows, columns = (_patches(size, maximum) for size in weights.shape[2:])
     largest = np.maximum.reduceat(np.maximum.reduceat(weights, rows, axis=2), columns, axis=3)
     return np.asarray(np.rint(255 * np.clip(largest, 0, 1)), dtype=np.uint8)
 

@@ -32,13 +32,13 @@ def _without_folders(text: str) -> str:
     return plain(text)
 
 
-def left_out(provenance: dict[str, Any], unit: str = "segments") -> None:
+def skipped(provenance: dict[str, Any], unit: str = "segments") -> None:
     """What the analysis left out or changed, counted, with the first places."""
     entries = provenance["left_out"]
     total = sum(entry["count"] for entry in entries)
-    with st.expander(f"What was left out or changed ({total:,})", icon=":material/rule:"):
+    with st.expander(f"Skipped or modified input ({total:,})", icon=":material/rule:"):
         if not entries:
-            st.write(f"Nothing: all {provenance[unit]:,} {unit} of the corpus were analysed whole.")
+            st.write(f"Nothing was skipped: all {provenance[unit]:,} {unit} of the corpus were analyzed in full.")
         for entry in entries:
             more = ", …" if entry["count"] > len(entry["where"]) else ""
             st.markdown(f"**{entry['count']:,}** {plain(entry['reason'])}: {plain(', '.join(entry['where']))}{more}")

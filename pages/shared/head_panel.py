@@ -11,7 +11,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.overview.figure import behaviour_map, head_rows, relation_rows
-from bertviz_core.overview.head_summary import Results, columns, nearest, relations, told
+from bertviz_core.overview.head_summary import Results, behavior_labels, columns, nearest, relations
 from bertviz_core.plotting.style import BEHAVIOURS
 from pages.shared import stored
 from pages.shared.boxes import plain
@@ -44,12 +44,12 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
     if best := remembered(relations, results, selection.head):
-        st.markdown("**The relations it finds best**, beside the best fixed offset")
+        st.markdown("**Best relations**, with the best fixed offset")
         rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
     if near := nearest(results, selection.head):
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
-        st.markdown(f"**Attend most alike** (divergence, nats): {plain(alike)}")
+        st.markdown(f"**Most similar heads** (divergence, nats): {plain(alike)}")
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.name} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
@@ -59,13 +59,14 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
 
 
 def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
-    """(layer, head) names of behaviours; None where neither surface patterns nor entropy is stored."""
-    return told(results, thresholds, remembered(linguistic, results))
+    """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored."""
+    return behavior_labels(results, thresholds, remembered(linguistic, results))
 
 
 def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:
     """The map of all heads by what they do."""
     labels, named = labels_of(results, thresholds), remembered(linguistic, results)
+    assert labels is not None, "drawn only where surface patterns or entropy is stored"
     return behaviour_map(labels, remembered(columns, results), named, base)
 
 
@@ -74,8 +75,8 @@ def behaviour(results: dict[str, Any], selection: Selection, thresholds: Thresho
     named = remembered(linguistic, results)
     labels = remembered(labels_of, results, thresholds)
     if labels is None:
-        return "no behaviour known yet"
+        return "no behavior computed yet"
     label = str(labels[selection.head.layer, selection.head.head])
     if label == LINGUISTIC:
         return named[selection.head.label()]
-    return "none of the named behaviours" if label == "other" else BEHAVIOURS[label][-1]
+    return "none of the named behaviors" if label == "other" else BEHAVIOURS[label][-1]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,12 +20,14 @@ from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import boxes, head_panel, services
+from pages.shared import boxes, head_panel, methods, services
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyse
 from pages.shared.jobs import asked
 from pages.shared.jobs import panel as job_panel
 from pages.shared.remembered import remembered
+
+R = TypeVar("R", bound=Result)
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -48,9 +51,18 @@ def title(name: str) -> None:
     right.caption(entry.section, text_alignment="right")
 
 
-def result_or_stop(request: Request, selection: Selection) -> Any:
-    """The stored result; or the offer to compute it, the running job, or why it failed, and the page ends there."""
-    result = services.find(request)
+def result_or_stop(request: Request, selection: Selection, result_class: type[R]) -> R:
+    """The stored result; without one the page shows the offer to compute it, the running job, or its error, and stops.
+
+    Args:
+        request: What the page shows.
+        selection: The choices of the sidebar.
+        result_class: Class of the result.
+
+    Returns:
+        The stored result, shared by all readers: its arrays are read-only.
+    """
+    result: R | None = services.find(request)
     if result is not None:
         _counted(result)
         return result
@@ -71,17 +83,17 @@ def _counted(result: Result) -> None:
     units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
     counts = ", ".join(f"{origin[name]:,} {name}" for name in units)
     changed = sum(entry["count"] for entry in origin["left_out"])
-    st.caption(f"{counts}; {changed:,} left out or changed; {origin['device']}, {origin['settings']['dtype']}")
+    st.caption(f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}")
 
 
 def _offer(request: Request, selection: Selection) -> None:
     seconds = seconds_to_analyse(selection) * ANALYSES[request.analysis].forwards
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
-        "There is no stored result yet. The analysis runs this model over the corpus, on this machine; "
-        "the result is kept, so that the next visit is instant. You may go on to other pages meanwhile."
+        "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
+        "for later visits. You can use other pages meanwhile."
     )
-    label = f"Analyse (about {length})"
+    label = f"Analyze (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.analysis, args=(request,))
 
 
@@ -174,7 +186,7 @@ def downloads(result: Result) -> None:
         for suffix, build in builders.items():
             st.download_button(
                 suffix.upper(),
-                data=lambda build=build: build(result),
+                data=functools.partial(build, result),
                 file_name=f"{name}.{suffix}",
                 on_click="ignore",
                 icon=":material/download:",
@@ -183,13 +195,25 @@ def downloads(result: Result) -> None:
         st.caption("SVG: the camera above each figure.")
 
 
-def about(formula: str, text: str, function: Callable[..., Any] | ModuleType) -> None:
-    """Formula (may be empty), section, and the source of the function that computes it."""
+def about(
+    formula: str, text: str, function: Callable[..., Any] | property | ModuleType, section: int | None = None
+) -> None:
+    """The expander that explains a page's numbers.
+
+    Args:
+        formula: LaTeX, or empty.
+        text: Markdown.
+        function: What computes the numbers; its source is shown.
+        section: Number of the section of docs/methods.md to link to.
+    """
+    source: Any = function.fget if isinstance(function, property) else function
     with st.expander("About this figure", icon=":material/functions:"):
         if formula:
             st.latex(formula)
         st.markdown(text)
-        st.code(inspect.getsource(function), language="python")
+        if section is not None:
+            methods.button(section)
+        st.code(inspect.getsource(source), language="python")
 
 
 def provenance(result: Result) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.analyses.results import Result
 
 T = TypeVar("T")
-MOST = 512  # values; a figure is some 20 kB
+MAX_ENTRIES = 512  # values; a figure is some 20 kB
 
 
 class _Call:
@@ -42,7 +42,7 @@ def remembered(work: Callable[..., T], *arguments: Any) -> T:
     return value
 
 
-@lru_cache(maxsize=MOST)
+@lru_cache(maxsize=MAX_ENTRIES)
 def _last(call: _Call) -> Any:
     value = call.work(*call.arguments)
     if isinstance(value, np.ndarray):

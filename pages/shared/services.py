@@ -61,7 +61,7 @@ def upload(token: str) -> Source:
 
 def bounded(source: Source) -> Source:
     """An upload may unpack to so many times the largest upload, and no more."""
-    return replace(source, most=UNPACKED * st.get_option("server.maxUploadSize") * 2**20)
+    return replace(source, max_unpacked=UNPACKED * st.get_option("server.maxUploadSize") * 2**20)
 
 
 @st.cache_resource(show_spinner=False)

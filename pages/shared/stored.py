@@ -36,7 +36,7 @@ def results(page: str, selection: Selection) -> dict[str, Any]:
     found = {}
     for analysis in ANALYSES.values():
         requests = (selection.request(analysis.name).on(source) for source in sources(analysis.corpus, page, selection))
-        result = next((held for request in requests if (held := services.find(request)) is not None), None)
+        result = next((stored for request in requests if (stored := services.find(request)) is not None), None)
         if result is not None:
             found[analysis.name] = result
     return found

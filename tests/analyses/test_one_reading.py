@@ -122,5 +122,5 @@ def test_a_reading_that_ends_early_leaves_the_others_alone(tiny: Any, source: An
     sentences = Sentences(source(TREEBANK), tiny.tokens, SETTINGS)
     whole, partial = sentences.count(), Reading()
     next(sentences.read(partial))
-    assert (partial.counts["words"], partial.left_out.to_json()) == (3, [])
-    assert (whole.counts["words"], whole.left_out.reasons) == (12, sentences.count().left_out.reasons)
+    assert (partial.counts["words"], partial.skipped.to_json()) == (3, [])
+    assert (whole.counts["words"], whole.skipped.reasons) == (12, sentences.count().skipped.reasons)

@@ -180,7 +180,7 @@ def test_bad_input_stores_nothing(store, tiny, request_for):
 
 
 def test_a_corpus_of_which_nothing_is_left_says_why(tiny, request_for):
-    with pytest.raises(InputError, match="Nothing is left") as caught:
+    with pytest.raises(InputError, match="There is nothing to analyze") as caught:
         compute(request_for(text="\u200b\n\u200b\n"), None, model=tiny)
     assert "no token: 2" in caught.value.hint
 
@@ -256,7 +256,7 @@ def test_what_is_stored_is_not_computed_again(store, tiny, request_for, monkeypa
 
 def test_a_pass_that_fails_leaves_the_others_and_is_told_at_the_end(store, request_for):
     empty = request_for("clustering", text="")
-    with pytest.raises(InputError, match=r"empty|Nothing is left"):
+    with pytest.raises(InputError, match=r"empty|There is nothing to analyze"):
         compute_all([empty, request_for("entropy")], store)
     assert find(store, request_for("entropy")) is not None
     assert find(store, empty) is None

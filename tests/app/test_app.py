@@ -71,7 +71,7 @@ def test_pages_open_on_stored_results(page: str, title: str) -> None:
     assert [element.value for element in app.title] == [title]
     assert not app.error
     assert len(app.metric) == 4
-    assert "Analyse" not in " ".join(button.label for button in app.button)
+    assert "Analyze" not in " ".join(button.label for button in app.button)
 
 
 def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
@@ -102,7 +102,7 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
 
 def test_settings_of_the_address_are_those_of_the_result() -> None:
     app = open_app("surface_patterns", limit="3", max_length="32")
-    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert "3 segments" in words(app)
     assert app.number_input(key="max_length").value == 32
@@ -115,7 +115,7 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(hub, "size_of", lambda *_: 440_000_000)
     monkeypatch.setattr(checkpoint, "download", lambda name, revision, access: fetched.append(name))
     app = open_app(model="someone/some-model")
-    assert [element.value for element in app.title] == ["One download first"]
+    assert [element.value for element in app.title] == ["Download required"]
     assert "440 MB" in words(app)
     assert fetched == []
     next(b for b in app.button if b.label == "Download 440 MB").click().run()
@@ -143,7 +143,7 @@ def test_pasted_text_is_analysed_kept_and_reopened_by_its_link() -> None:
     app.text_area(key="paste").set_value("The cat sat on the mat.\nIt was warm, and the cat slept.\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
     assert "demo on pasted text" in words(app)
-    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.error
     assert len(app.metric) == 4
@@ -159,7 +159,7 @@ def test_an_upload_can_be_deleted() -> None:
     app = open_app("surface_patterns")
     app.file_uploader(key="uploader").set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
     assert app.selectbox(key="corpus").value.startswith("upload-")
-    next(b for b in app.button if b.label == "Delete it now").click().run()
+    next(b for b in app.button if b.label == "Delete now").click().run()
     assert app.selectbox(key="corpus").value == "encyclopedia"
     assert not app.error
 
@@ -221,11 +221,11 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
 
 def test_gradients_say_what_this_run_shows() -> None:
     app = open_app("sep_gradients", head="2-3")
-    assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked words right"]
+    assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked-word accuracy"]
     assert "Attention to [SEP] is highest in layer" in words(app)
     assert "Head 2-3" in words(app)
     app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
-    assert "The map of heads: attention × gradient to [CLS]" in words(app).replace("*", "")
+    assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")
 
 
 @pytest.mark.parametrize(("auto", "said"), [("AutoModel", "no masked-word head"), ("AutoModelForMaskedLM", "")])
@@ -233,7 +233,7 @@ def test_gradients_need_a_model_with_a_masked_word_head(auto: str, said: str, tm
     app = open_app("sep_gradients", model=str(families.save(families.FAMILIES["bert"], tmp_path / "model", auto=auto)))
     app.text_area(key="paste").set_value("the cat sat .\nthe dog ran near the mill\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
-    offers = [b for b in app.button if b.label.startswith("Analyse")]
+    offers = [b for b in app.button if b.label.startswith("Analyze")]
     assert len(offers) == (0 if said else 1)
     if offers:
         offers[0].click().run()
@@ -247,7 +247,7 @@ def test_hostile_text_stays_text() -> None:
     app = open_app("surface_patterns")
     app.text_area(key="paste").set_value("<img src=x onerror=alert(1)> **bold** $x$\n<script>1</script>\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
-    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     shown = "".join(element.value for element in app.markdown)
     assert "\\<" in shown

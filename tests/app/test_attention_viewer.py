@@ -38,7 +38,7 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
     assert said is not None
     assert float(said[1]) < 50
-    line = re.search(r"heaviest line between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
+    line = re.search(r"largest weight between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
     assert 0.5 < float(line[3]) <= 1
@@ -48,12 +48,12 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
 
 
 def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:
-    told, model = "No line has 0.50 or more: none is drawn.", str(planted_folder)
+    told, model = "No weight reaches 0.50, so no lines are drawn.", str(planted_folder)
     assert told not in words(viewer(model=model, head="1-1", least="0.5"))
     broad = viewer(model=model, head="1-2", least="0.5")
     assert told in words(broad)
     broad.slider(key="least").set_value(0.0).run()
-    assert "none is drawn" not in words(broad)
+    assert "no lines are drawn" not in words(broad)
 
 
 def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -
 
 def test_a_masked_token_is_predicted_and_given_back() -> None:
     app = viewer(input="own text", text="He sat on the chair.", mask="5")
-    assert "**Masking** moved" in words(app)
+    assert "**Masking** shifted" in words(app)
     said = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
     given, expected = said.split("the model expects ")
     assert "(**“the”**, " in given
@@ -78,7 +78,7 @@ def test_a_masked_token_is_predicted_and_given_back() -> None:
     assert bold == ([rank] if rank <= 5 else [])
     next(b for b in app.button if b.label == "Unmask all").click().run()
     assert parameter(app, "mask") is None
-    assert "**Masking** moved" not in words(app)
+    assert "**Masking** shifted" not in words(app)
 
 
 def test_another_text_begins_without_masks_and_pins() -> None:
@@ -92,7 +92,7 @@ def test_another_text_begins_without_masks_and_pins() -> None:
 def test_an_address_with_masks_that_cannot_be_shows_the_text_as_it_is(mask: str) -> None:
     app = viewer(mask=mask)
     assert not app.error
-    assert "**Masking** moved" not in words(app)
+    assert "**Masking** shifted" not in words(app)
 
 
 def test_segments_of_the_corpus_and_their_end() -> None:
@@ -123,9 +123,9 @@ def test_long_text_is_cut_and_empty_text_refused() -> None:
 
 def test_a_view_with_nothing_in_it_says_so() -> None:
     app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
-    assert "Nothing is left to show" in words(app)
+    assert "There is nothing to show" in words(app)
     app.selectbox(key="sides").set_value("all").run()
-    assert "Head 1-1 has its heaviest line from" in words(app)
+    assert "Head 1-1 has its largest weight from" in words(app)
 
 
 def test_hostile_words_reach_no_markup() -> None:

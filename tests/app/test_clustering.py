@@ -31,15 +31,15 @@ def command(*arguments: str) -> dict:
 def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
     app = open_app("clustering", head="4-3")
     assert [element.value for element in app.title] == ["Clustering"]
-    assert "Head 4-3, and the heads most like it" in words(app)
+    assert "Head 4-3 and the most similar heads" in words(app)
     app.slider(key="over-entropy").set_value(7.0).run()
     before = metrics(app)
     app.slider(key="over-entropy").set_value(app.slider(key="over-entropy").min).run()
     after = metrics(app)
     assert not app.exception
     assert not app.error
-    assert after.pop("Heads with a behaviour") == "48 of 48"  # no attention has less entropy
-    before.pop("Heads with a behaviour")
+    assert after.pop("Heads with a behavior") == "48 of 48"  # no attention has less entropy
+    before.pop("Heads with a behavior")
     assert before == after
 
 
@@ -56,7 +56,7 @@ def test_square_roots_change_the_picture_alone() -> None:
     app.toggle(key="root").set_value(True).run()
     assert not app.exception
     changed = {name for name, value in metrics(app).items() if value != before[name]}
-    assert changed == {"Stress of the picture"}
+    assert changed == {"Stress of the embedding"}
 
 
 def test_as_in_the_paper_divergences_are_sums() -> None:
@@ -67,7 +67,7 @@ def test_as_in_the_paper_divergences_are_sums() -> None:
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
     whole = command("--out", str(tmp_path / "a.json"))
     told = sum(row["behaviour"] != "other" for row in whole["table"])
-    assert metrics(open_app("clustering"))["Heads with a behaviour"] == f"{told} of 48"
+    assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{told} of 48"
     assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == 48
 
 

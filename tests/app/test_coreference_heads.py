@@ -80,11 +80,11 @@ def shipped():
 
 def test_the_best_head_is_one_click_away():
     app = open_app(PAGE, head="1-1")
-    button = next(button for button in app.button if button.label.startswith("Look at head"))
-    label = button.label.removeprefix("Look at head ")
+    button = next(button for button in app.button if button.label.startswith("Choose head"))
+    label = button.label.removeprefix("Choose head ")
     button.click().run()
-    assert app.selectbox(key="head").value == label and f"What head {label} guesses" in words(app)
-    assert not any(button.label.startswith("Look at head") for button in app.button)
+    assert app.selectbox(key="head").value == label and f"Guesses of head {label} guesses" in words(app)
+    assert not any(button.label.startswith("Choose head") for button in app.button)
 
 
 def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
@@ -92,7 +92,7 @@ def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
     before = float(app.metric[0].value.rstrip("%"))
     app.segmented_control(key="candidates").set_value("words").run()
     assert float(app.metric[0].value.rstrip("%")) < before and not app.error
-    assert "Analyse" not in " ".join(button.label for button in app.button)
+    assert "Analyze" not in " ".join(button.label for button in app.button)
 
 
 def test_right_and_wrong_guesses_are_told_apart():
@@ -121,7 +121,7 @@ def test_an_upload_is_analysed_and_one_that_is_broken_names_its_line():
     app = open_app(PAGE)
     text = conll("[1 Ann ] sang . / [1 She ] smiled .", "[1 The cat ] saw [2 the dog ] . / [1 It ] slept .")
     app.file_uploader(key="uploader").set_value(("mine.conll", text.encode(), "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.error and "demo on mine.conll" in words(app) and "n = 2" in words(app)
     broken = text.replace("(1|1)", "(1", 1)
@@ -133,9 +133,9 @@ def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
     app = open_app(PAGE)
     text = conll("[1 The cook ] slept because [1 he ] was tired .", "[1 A nurse ] ran because [1 she ] was late .")
     app.file_uploader(key="uploader").set_value(("one.conll", text.encode(), "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
-    assert app.metric[0].value == "100%" and "only one word to choose from" in app.info[0].value
+    assert app.metric[0].value == "100%" and "only one candidate" in app.info[0].value
     app.segmented_control(key="candidates").set_value("words").run()
     assert not app.info and not app.error
 
@@ -158,14 +158,14 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tm
         page.set_viewport_size({"width": 1280, "height": 2600})
         browser.settle(page)
         heading = page.locator("h3", has_text="guesses")
-        assert heading.inner_text() == "What head 6-8 guesses"
+        assert heading.inner_text() == "Guesses of head 6-8 guesses"
         charts = page.locator("[data-testid=stPlotlyChart]")
         maps = [n for n in range(charts.count()) if charts.nth(n).locator(".scatterlayer .points path").count() == 48]
         box = charts.nth(maps[0]).locator(".scatterlayer .points path").nth(10).bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
-        assert heading.inner_text() == "What head 2-3 guesses"
+        assert heading.inner_text() == "Guesses of head 2-3 guesses"
         page.get_by_role("radio", name="antecedent->mention").or_(
             page.get_by_role("button", name="antecedent->mention")
         ).first.click()
@@ -173,7 +173,7 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tm
         browser.settle(page)
         said = page.get_by_text("guesses right").first.inner_text()
         again = browser.open_page(chromium, page.url)
-        assert again.locator("h3", has_text="guesses").inner_text() == "What head 2-3 guesses"
+        assert again.locator("h3", has_text="guesses").inner_text() == "Guesses of head 2-3 guesses"
         assert again.get_by_text("which the paper does not measure").count() == 1
         assert again.get_by_text("guesses right").first.inner_text() == said
         assert page.problems == again.problems == []
@@ -191,7 +191,7 @@ def test_a_guess_opens_its_window_in_the_viewer_and_the_way_back_is_there(tmp_pa
         assert len(pinned) == 1 and pinned[0] in said
         assert "head=6-8" in page.url and "document=3" in page.url
         assert page.get_by_label("Segment A").input_value().startswith("The city council")
-        page.get_by_text("Back to its document").click()
+        page.get_by_text("Back to the document").click()
         page.wait_for_function("document.querySelector('h1')?.innerText === 'Coreference heads'", timeout=10_000)
         browser.settle(page)
         assert page.locator(".st-key-guess input").input_value() == said

@@ -40,7 +40,7 @@ def test_choices_compute_nothing_anew() -> None:
     app.number_input(key="least").set_value(100).run()
     assert app.dataframe[0].value["n"].min() >= 100
     assert not app.exception and not app.error
-    assert "Analyse" not in " ".join(button.label for button in app.button)
+    assert "Analyze" not in " ".join(button.label for button in app.button)
 
 
 def test_the_best_head_of_a_relation_is_taken_with_its_direction() -> None:
@@ -76,7 +76,7 @@ def test_an_uploaded_treebank_is_analysed_and_a_text_page_keeps_its_own_corpus()
     app = open_app("dependency_heads")
     app.file_uploader(key="uploader").set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
     assert "demo on mine.conllu" in words(app)
-    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     app.number_input(key="least").set_value(1).run()
     assert not app.error and not app.exception
@@ -96,7 +96,7 @@ def test_an_uploaded_treebank_is_analysed_and_a_text_page_keeps_its_own_corpus()
         ("a.conllu", b"<html></html>", "HTML"),
         ("b.conllu", b"1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n", "HEAD is _"),
         ("c.txt", b"Plain text.\n", "not a treebank"),
-        ("d.xz", b"\xfd7zXZ\x00\x00", "breaks off"),
+        ("d.xz", b"\xfd7zXZ\x00\x00", "is truncated"),
     ],
 )
 def test_bad_treebanks_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:

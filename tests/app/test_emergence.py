@@ -55,7 +55,7 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert found["Training step"] == f"{result.steps[place]:,}"
         assert found["Masked-word loss"] == f"{result.loss[place]:.2f} nats"
         learned = (~np.isin(labels[place], ["broad", "other"])).sum()
-        assert found["Behaviour of their own"] == f"{learned} of {labels[place].size}"
+        assert found["Heads with a behavior"] == f"{learned} of {labels[place].size}"
         assert f"at step {result.steps[place]:,}" in words(app)
 
 
@@ -86,20 +86,20 @@ def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -
     folder = trainings.save(tmp_path / "mine" / "steps")
     app = open_own(folder)
     assert "3 checkpoints, steps 0 to 200" in words(app)
-    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.error and len(app.metric) == 4
     assert "mine/steps on pasted text and treebank" in words(app)
     assert app.select_slider(key="at_step").options == ["0", "10", "200"]
-    assert "none of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
+    assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
     app.selectbox(key="head").set_value("4-5").run()
-    assert "none of this training's 2 × 2" in words(app)
+    assert "not one of this training's 2 × 2" in words(app)
 
 
 def test_stored_trainings_can_be_chosen_but_not_those_on_other_readers_uploads(tmp_path: Path) -> None:
     folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
     app = open_own(folder)
-    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     wait_for_job(app)
     st.cache_resource.clear()
     mine = next(option for option in app.run().selectbox(key="training").options if option.startswith("mine/steps ("))
@@ -137,10 +137,10 @@ def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(tmp_pat
 
 def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path: Path) -> None:
     app = open_own(trainings.save(tmp_path / "mine", steps=(3, 30), auto="AutoModel"))
-    next(b for b in app.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert "Masked-word loss" not in metrics(app) and len(app.metric) == 3
-    assert "a masked-word loss that cannot be had" in words(app)
+    assert "a masked-word loss that cannot be computed" in words(app)
 
 
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:

@@ -78,13 +78,13 @@ def until(true) -> None:
 
 def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> None:
     first, second, other = reader(3), reader(4), reader(3)
-    click(first, "Analyse")
+    click(first, "Analyze")
     until(lambda: gate.tasks)
     assert any("Running the model: 0 of 10" in text for text in progress(first.run()))
-    click(second, "Analyse")
-    assert "In the queue, 1 job ahead" in progress(second.run())
+    click(second, "Analyze")
+    assert "Queued, 1 job ahead" in progress(second.run())
     assert progress(other.run()) == []  # the same page and settings, but nothing was asked for here
-    click(other, "Analyse")
+    click(other, "Analyze")
     until(lambda: any("Running the model" in text for text in progress(other.run())))
     assert len(gate.tasks) == 1  # joined
     gate.opened.set()
@@ -96,30 +96,30 @@ def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> No
 def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     first, second = reader(3), reader(3)
     for app in (first, second):
-        click(app, "Analyse")
+        click(app, "Analyze")
     until(lambda: gate.tasks)
     click(first, "Cancel")
     first.run()
     assert not first.error and "Cancelled. Nothing was stored" in words(first)
-    assert progress(first) == [] and any(b.label.startswith("Analyse") for b in first.main.button)
+    assert progress(first) == [] and any(b.label.startswith("Analyze") for b in first.main.button)
     assert [toast.value for toast in second.run().toast] == []
     assert any("Running the model" in text for text in progress(second))
     click(second, "Cancel")
     until(lambda: not services.jobs()._unfinished)
     assert "Cancelled" in words(second.run())
-    click(first, "Analyse")
+    click(first, "Analyze")
     until(lambda: len(gate.tasks) == 2)
     assert "Cancelled" not in words(first.run())
 
 
 def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> None:
     app = reader(3)
-    click(app, "Analyse")
+    click(app, "Analyze")
     gate.killed.set()
     app = wait_for_job(app)
-    assert "has died (signal 9)" in unescaped(app.error[0].value) and not app.exception
+    assert "died (signal 9)" in unescaped(app.error[0].value) and not app.exception
     gate.killed.clear()
-    click(app, "Analyse")
+    click(app, "Analyze")
     until(lambda: len(gate.tasks) == 2)
     assert not app.run().error
 
@@ -127,13 +127,13 @@ def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> N
 def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "access", lambda: Access(reader_jobs=1))
     app = reader(3)
-    click(app, "Analyse")
+    click(app, "Analyze")
     app.number_input(key="limit").set_value(4).run()
-    click(app, "Analyse")
-    assert "no more may wait" in app.error[0].value and "cancel one" in app.error[0].value
+    click(app, "Analyze")
+    assert "no more can be queued" in app.error[0].value and "cancel one" in app.error[0].value
     assert not app.exception and len(progress(app)) == 1
     second = reader(4)
-    click(second, "Analyse")
+    click(second, "Analyze")
     assert not second.error
 
 
@@ -141,7 +141,7 @@ def test_a_store_that_cannot_be_written_is_said_before_any_work(gate: Gate, monk
     problem = StoreError("The store cannot be written.", hint="Name another folder with BERTVIZ_STORE.")
     monkeypatch.setattr(Store, "problem", problem)
     app = reader(3)
-    click(app, "Analyse")
+    click(app, "Analyze")
     assert "cannot be written" in app.error[0].value and not app.exception
     assert progress(app) == [] and not gate.tasks
 
@@ -162,7 +162,7 @@ def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -
         browser.settle_but_skeletons(page)
         before = kept(tmp_path / "store")
         page.keyboard.press("Escape")
-        main.get_by_role("button", name="Analyse").click()
+        main.get_by_role("button", name="Analyze").click()
         main.get_by_role("button", name="Cancel").wait_for()
         sidebar.get_by_text("Surface patterns", exact=True).click()
         page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=30_000)
@@ -172,6 +172,6 @@ def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -
         assert sidebar.get_by_role("button", name="Cancel").count() == 0
         sidebar.get_by_text("Probes", exact=True).click()
         main.get_by_text("Nothing was stored").wait_for(timeout=30_000)
-        assert main.get_by_role("button", name="Analyse").count() == 1
+        assert main.get_by_role("button", name="Analyze").count() == 1
         assert kept(tmp_path / "store") == before
         assert page.problems == []

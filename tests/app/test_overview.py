@@ -24,7 +24,7 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     assert re.search(rf"Head {head}: \w+", words(app).replace("*", ""))
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == "1 of 48"
-    assert "Every analysis is stored" in words(app)
+    assert "All analyses are stored" in words(app)
 
 
 def test_what_is_to_be_known_of_the_demo_model_is_one_line() -> None:
@@ -46,11 +46,11 @@ def test_everything_that_is_missing_is_one_job() -> None:
     app = open_app()
     app.text_area(key="paste").set_value(TEXT).run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
-    assert "4 analyses are missing. One job makes them in 2 passes" in words(app)
-    next(b for b in app.button if b.label.startswith("Run everything")).click().run()
+    assert "4 analyses are missing. One job runs them in 2 forward passes" in words(app)
+    next(b for b in app.button if b.label.startswith("Run all")).click().run()
     app = wait_for_job(app)
     assert not app.error
-    assert "Every analysis is stored" in words(app)
+    assert "All analyses are stored" in words(app)
     stored = app.dataframe[-1].value
     mine = stored[stored["corpus"] == "pasted text"]
     assert set(mine["analysis"]) == {"Surface patterns", "Entropy", "[SEP] gradients", "Clustering"}
@@ -61,7 +61,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     app = open_app(model=str(tiny_folder))
     assert not app.error
     assert not app.metric
-    assert any(b.label.startswith("Run everything") for b in app.button)
+    assert any(b.label.startswith("Run all") for b in app.button)
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
     assert stored.pop("[SEP] gradients") == "no masked-word head"
     assert set(stored) == {"not yet"}
@@ -74,7 +74,7 @@ def test_every_page_of_the_paper_has_the_head_in_one_line_that_opens(page: str) 
     app = open_app(page, head=head)
     label = next(e.label for e in app.expander if "in every analysis" in e.label).replace("\\", "")
     assert label.startswith(f"Head {head} in every analysis: ")
-    assert not label.endswith("no behaviour known yet")
+    assert not label.endswith("no behavior computed yet")
 
 
 def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
@@ -84,7 +84,7 @@ def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["entropy, nats", "rank"].endswith("of 48")
     assert rows.loc["antecedents found", "baseline"].endswith("(head match)")
-    assert "Attend most alike" in words(app)
+    assert "Most similar heads" in words(app)
     linked = {link.proto.page for link in app.main.get("page_link")}
     assert {"surface_patterns", "clustering", "dependency_heads"} <= linked
     assert "entropy" not in linked

@@ -52,10 +52,10 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     app.multiselect(key="probes").set_value(["right-branching", "attention-only"]).run()
     app.number_input(key="epochs").set_value(1).run()
     app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyse")).click().run()
+    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("probe")
     assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]
     app.segmented_control(key="decode").set_value("mst").run()
-    assert any(button.label.startswith("Analyse") for button in app.button)
+    assert any(button.label.startswith("Analyze") for button in app.button)

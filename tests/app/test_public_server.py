@@ -34,7 +34,7 @@ def test_every_model_that_is_missed_has_one_answer(public: None, tmp_path: Path)
     for name in ("~root", "~nobody-of-this-name", "/nope", "/etc", str(tmp_path), "../x", "owner/model", "bert"):
         app = open_app("surface_patterns", model=name)
         said.add(unescaped(app.error[0].value))
-    assert said == {"There is no model of this name here.  \nChoose from the list."}
+    assert said == {"No model with this name is available.  \nChoose from the list."}
 
 
 def test_every_training_that_is_missed_has_one_answer(public: None, tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_every_training_that_is_missed_has_one_answer(public: None, tmp_path: Pa
     for name in ("/etc", "~root", "/nope", str(tmp_path / "steps"), str(tmp_path), "x"):
         app = open_app("emergence", training=name)
         said.add(unescaped(app.error[0].value))
-    assert said == {"There is no training of this name here.  \nChoose from the list."}
+    assert said == {"No training with this name is available.  \nChoose from the list."}
 
 
 def test_allowed_models_and_trainings_are_offered_by_name(

@@ -71,7 +71,7 @@ def stack() -> Iterator[ExitStack]:
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        ("a path under a file", "only the results that ship are shown"),
+        ("a path under a file", "only shipped results are shown"),
         ("read-only", "Read-only file system|Permission denied"),
         ("full", "No space left"),
         ("locked", "locked"),
@@ -124,7 +124,7 @@ def test_a_job_over_a_read_only_store_ends_at_once_and_says_so(use, tmp_path, st
     app = open_app("surface_patterns")
     app.number_input(key="seed").set_value(7).run()
     app.number_input(key="limit").set_value(2).run()
-    next(button for button in app.button if "nalyse" in button.label).click().run()
+    next(button for button in app.button if "nalyze" in button.label).click().run()
     for _ in range(60):
         if "The store cannot be written" in words(app):
             break

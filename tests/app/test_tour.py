@@ -49,7 +49,7 @@ def test_each_step_has_an_address_claim_link_question_and_answer(number: int) ->
         assert part in said
     links = [link.proto.page for link in app.main.get("page_link")]
     assert links == ["" if step.page == catalogue.DEFAULT.name else step.page]
-    assert "nothing is stored" not in said
+    assert "run its analysis first" not in said
     assert any("This model and BERT-base" in info.value for info in app.info)
 
 
@@ -58,7 +58,7 @@ def test_next_and_back_go_through_all_steps() -> None:
     titles = []
     for _ in SHOWN:
         titles.append(app.subheader[0].value)
-        following = next(b for b in app.button if b.label == "Next step")
+        following = next(b for b in app.button if b.label == "Next")
         if not following.disabled:
             following.click().run()
     assert [unescaped(title) for title in titles] == [step.title for step in SHOWN]
@@ -101,27 +101,27 @@ def test_a_model_of_which_nothing_is_stored_has_claims_but_no_answers(tiny_folde
     assert not app.error
     said = words(app)
     assert SHOWN[1].claim in said
-    assert "nothing is stored" in said
+    assert "run its analysis first" in said
     assert not app.info
 
 
 def test_all_ten_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
-    store, demo, found = Store(tmp_path / "store"), find_model("demo"), {"probes": probes()}
+    store, demo, findings = Store(tmp_path / "store"), find_model("demo"), {"probes": probes()}
     for analysis in ANALYSES.values():
         result = find(store, Request(analysis.name, demo, sample(next(iter(SAMPLES[analysis.corpus])))))
-        found |= {} if result is None else {analysis.name: result}
+        findings |= {} if result is None else {analysis.name: result}
     for step in STEPS:
-        told = step.found(found)
-        assert told is not None, step.title
-        assert told.answer
-        assert "nan" not in told.answer + told.differs
-        assert step.found({}) is None
+        answer = step.findings(findings)
+        assert answer is not None, step.title
+        assert answer.answer
+        assert "nan" not in answer.answer + answer.differs
+        assert step.findings({}) is None
 
 
 def test_the_step_of_the_separator_names_the_layers_of_all_three(tmp_path: Path) -> None:
     result = find(Store(tmp_path / "store"), Request("surface_patterns", find_model("demo"), sample("encyclopedia")))
     step = next(step for step in STEPS if step.title == "The separator")
-    differs = step.found({"surface_patterns": result}, base=0).differs
+    differs = step.findings({"surface_patterns": result}, base=0).differs
     for quantity, theirs, layer in (("to_punct", "0.58", 12), ("to_cls", "0.26", 2)):
         means = [sum(heads) / len(heads) for heads in result[quantity].tolist()]
         best = max(range(len(means)), key=lambda layer: means[layer])
@@ -133,11 +133,11 @@ def test_the_step_of_the_separator_names_the_layers_of_all_three(tmp_path: Path)
 
 def test_the_step_of_the_probes_reads_their_scores() -> None:
     step = next(step for step in STEPS if step.page == "probes")
-    told = step.found({"probes": probes()})
-    assert told.head == Head(2, 3)
-    assert "40.0%" in told.answer
-    assert "10 points" in told.answer
-    assert "61 UAS" in told.differs
+    answer = step.findings({"probes": probes()})
+    assert answer.head == Head(2, 3)
+    assert "40.0%" in answer.answer
+    assert "10 points" in answer.answer
+    assert "61 UAS" in answer.differs
     assert "26%, punctuation included" in step.claim
 
 

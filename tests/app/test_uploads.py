@@ -57,12 +57,12 @@ def test_a_guest_with_a_link_sees_and_the_owner_deletes() -> None:
     owner = upload()
     guest = open_app("surface_patterns", corpus=link(owner))
     assert "demo on mine.txt" in words(guest)
-    assert "Only the reader who uploaded it can delete it" in words(guest)
-    assert "Delete it now" in labels(owner) and "Delete it now" not in labels(guest)
+    assert "Only the person who uploaded it can delete it" in words(guest)
+    assert "Delete now" in labels(owner) and "Delete now" not in labels(guest)
     uploads_before = list(services.uploads())
     services.uploads().delete(link(owner).removeprefix("upload-"), "somebody else")
     assert list(services.uploads()) == uploads_before
-    press(owner, "Delete it now")
+    press(owner, "Delete now")
     assert owner.selectbox(key="corpus").value == "encyclopedia" and not owner.error
     assert list(services.uploads()) == []
 
@@ -72,7 +72,7 @@ def test_the_digest_is_no_link() -> None:
     (kept,) = services.uploads()
     assert kept.digest not in link(owner)
     guest = open_app("surface_patterns", corpus=f"upload-{kept.digest}")
-    assert "links of an earlier version" in unescaped(guest.error[0].value)
+    assert "created by an earlier version" in unescaped(guest.error[0].value)
     assert "mine.txt" not in words(guest)
 
 
@@ -83,7 +83,7 @@ def test_a_browser_that_comes_back_still_owns_its_uploads() -> None:
     assert "mine.txt" not in open_as("B" * 43, "surface_patterns").selectbox(key="corpus").options
     again.selectbox(key="corpus").set_value(address).run()
     assert "demo on mine.txt" in words(again)
-    press(again, "Delete it now")
+    press(again, "Delete now")
     assert list(services.uploads()) == []
 
 
@@ -115,7 +115,7 @@ def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: py
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        ("upload-" + "0" * 64, "links of an earlier version"),
+        ("upload-" + "0" * 64, "created by an earlier version"),
         ("upload-" + "A" * 43, "is not on this server"),
         ("upload-" + "A" * 20, "cut off or misspelled"),
         ("upload-", "cut off or misspelled"),
@@ -147,7 +147,7 @@ def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> Non
 def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> None:
     owner = upload()
     guest = open_app("surface_patterns", corpus=link(owner))
-    press(owner, "Delete it now")
+    press(owner, "Delete now")
     guest.run()
     assert "not on this server" in unescaped(guest.error[0].value)
     assert guest.selectbox(key="corpus").value is None and "mine.txt" not in guest.selectbox(key="corpus").options
@@ -157,7 +157,7 @@ def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> Non
 
 def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result() -> None:
     ann = upload(name="ann.txt")
-    next(b for b in ann.button if b.label.startswith("Analyse")).click().run()
+    next(b for b in ann.button if b.label.startswith("Analyze")).click().run()
     wait_for_job(ann)
     ben = upload(name="ben.txt")
     assert len(ben.metric) == 4  # no second analysis
@@ -189,10 +189,10 @@ def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
     assert list(services.uploads()) == first
     assert "“v.txt”" in unescaped("\n".join(caption.value for caption in app.caption))
     guest = open_app("probes", vectors=link(app, "vectors"))
-    assert "Do not use it" in labels(guest) and "Delete it now" not in labels(guest)
-    press(guest, "Do not use it")
+    assert "Stop using" in labels(guest) and "Delete now" not in labels(guest)
+    press(guest, "Stop using")
     assert list(services.uploads()) == first and "vectors" not in guest.query_params
-    press(app, "Delete it now")
+    press(app, "Delete now")
     assert list(services.uploads()) == [] and "vectors" not in app.query_params
 
 

@@ -23,7 +23,7 @@ def open_in(context: Any, address: str) -> Any:
 def delete_buttons(page: Any) -> int:
     page.get_by_text("Your own text").click()
     page.get_by_text("“private.txt”").wait_for(timeout=30_000)
-    count = page.get_by_role("button", name="Delete it now").count()
+    count = page.get_by_role("button", name="Delete now").count()
     page.keyboard.press("Escape")
     return count
 
@@ -45,7 +45,7 @@ def test_the_owner_is_known_after_a_reload_and_a_guest_never_is(tmp_path: Path) 
         page.wait_for_selector("h1", timeout=60_000)
         browser.settle_but_skeletons(page)
         page.get_by_text("Your own text").click()
-        page.get_by_role("button", name="Delete it now").click()
+        page.get_by_role("button", name="Delete now").click()
         browser.settle_but_skeletons(page)
         late = open_in(guests, link)
         late.get_by_text("The link cannot be restored").wait_for(timeout=30_000)

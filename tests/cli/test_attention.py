@@ -58,7 +58,7 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
     [
         (("--head", "7-1"), "no head 7-1. Choose one of 1-1 to 6-8"),
         (("--head", "first"), "'first' is not a head"),
-        (("--head", "1-1", "--item", "3"), "no segment 3, or it was left out. Choose a number from 1 to 2"),
+        (("--head", "1-1", "--item", "3"), "no segment 3, or it was skipped. Choose a number from 1 to 2"),
         (("--head", "1-1", "--out", "a.html"), "not one of .svg, .csv, .safetensors"),
     ],
 )

@@ -54,7 +54,7 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("encyclopedia",), "This is no coreference file"),
+        (("encyclopedia",), "This is not a coreference file"),
         (("coreference", "--candidates", "tokens"), "Choose mentions or words"),
         (("coreference", "--predictions", "none.conll"), "none.conll"),
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.skipped import NAMED, LeftOut
+from bertviz_core.corpora.skipped import NAMED, Skipped
 from bertviz_core.corpora.text import TextCorpus
 from bertviz_core.errors import InputError
 
@@ -44,10 +44,10 @@ def test_a_web_page_is_refused(source):
 
 
 def test_left_out_counts_all_and_names_the_first():
-    left_out = LeftOut()
+    skipped = Skipped()
     for line in range(NAMED + 5):
-        left_out.add("too long", f"line {line}")
-    left_out.add("unknown", "line 1", 3)
-    first, second = left_out.to_json()
+        skipped.add("too long", f"line {line}")
+    skipped.add("unknown", "line 1", 3)
+    first, second = skipped.to_json()
     assert (first["reason"], first["count"], len(first["where"])) == ("too long", NAMED + 5, NAMED)
     assert (second["reason"], second["count"], second["where"]) == ("unknown", 3, ["line 1"])

@@ -115,9 +115,9 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(pack, line):
 def test_what_a_file_may_unpack_to_can_be_set():
     packed = from_bytes(gzip.compress(b"word\n" * 1000), "x")
     assert len(list(packed.lines())) == 1000
-    assert len(list(replace(packed, most=5000).lines())) == 1000
+    assert len(list(replace(packed, max_unpacked=5000).lines())) == 1000
     with pytest.raises(InputError, match="unpacks to more than"):
-        list(replace(packed, most=4999).lines())
+        list(replace(packed, max_unpacked=4999).lines())
 
 
 def test_the_digest_is_of_the_bytes_alone(source, tmp_path):

@@ -1,4 +1,4 @@
-"""Raw text: one paragraph a line, a blank line between documents."""
+"""Raw text: one paragraph per line, a blank line between documents."""
 
 import pytest
 

@@ -71,7 +71,7 @@ def test_a_panel_for_each_relation_with_its_offset(result, count):
         row = result.relations.index(name)
         np.testing.assert_allclose(best[panel].y, 100 * result.best_accuracy[:, row])
         assert set(level[panel].y) == {100 * result.baseline[row]}
-        followed = named(figure, "the head that ends as the best")[panel]
+        followed = named(figure, "final best head")[panel]
         np.testing.assert_allclose(followed.y, 100 * result.followed[:, row])
         _, layer, head = result.finally_best[row]
         assert f"head {Head(layer, head).label(0)}" in followed.hovertemplate

@@ -12,7 +12,7 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.corpora.samples import sample
-from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, moment
+from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, checkpoint_results
 from bertviz_core.emergence.requests import EmergenceRequest, compute, find, read, shipped, stored
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
@@ -157,7 +157,7 @@ def test_no_sentences_are_kept_of_any_checkpoint(folder, request_for, store):
     asked = request_for(folder)
     compute(asked, store)
     results = {name: requests.find(store, one) for name, one in asked.of(asked.training.first).items()}
-    kept = moment(0, -1, results).dependency
+    kept = checkpoint_results(0, -1, results).dependency
     assert results["dependency_heads"].guesses.size and not kept.guesses.size + kept.weights.size + len(kept.sentences)
     assert kept.relations == shown_relations(results["dependency_heads"]).relations
 

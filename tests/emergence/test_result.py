@@ -1,4 +1,4 @@
-"""A training put together from made-up checkpoints: best, held-out and followed heads, behaviours, the table."""
+"""A training put together from made-up checkpoints: best, held-out and followed heads, behaviors, the table."""
 
 from __future__ import annotations
 

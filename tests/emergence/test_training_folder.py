@@ -31,7 +31,7 @@ def test_the_step_is_the_last_number_of_a_name(folder):
     training = find_training(folder)
     assert training.steps == (20, 100, 500)
     assert [one.folder.name for one in training.checkpoints] == ["checkpoint-20", "run2-step-0000100", "checkpoint-500"]
-    assert training.name == f"{folder.parent.name}/run" and training.left_out.to_json() == []
+    assert training.name == f"{folder.parent.name}/run" and training.skipped.to_json() == []
 
 
 def test_folders_that_are_no_checkpoints_are_passed_over_or_named(folder, tiny_folder):
@@ -41,7 +41,7 @@ def test_folders_that_are_no_checkpoints_are_passed_over_or_named(folder, tiny_f
     (folder / "checkpoint-900").mkdir()
     training = find_training(folder)
     assert training.steps == (20, 100, 500)
-    named = {entry["where"][0]: entry["reason"] for entry in training.left_out.to_json()}
+    named = {entry["where"][0]: entry["reason"] for entry in training.skipped.to_json()}
     assert set(named) == {"final", "checkpoint-900"}
     assert "without a step" in named["final"] and "config.json" in named["checkpoint-900"]
 

@@ -18,7 +18,7 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
     assert progress.fraction == 0.25
     assert progress.rate == pytest.approx(5, rel=0.1)
     assert progress.eta == pytest.approx(6, rel=0.1)
-    assert str(progress).startswith("Running: 10 of 40 segments, 5 a second, about 6 s")
+    assert str(progress).startswith("Running: 10 of 40 segments, 5 per second, about 6 s")
 
 
 def test_a_new_stage_begins_at_nothing():
@@ -52,5 +52,5 @@ def test_another_process_is_shown_all_of_it():
     progress.losses = [2.5, 1.25]
     progress.advance(10)
     shown.restore(json.loads(json.dumps(progress.snapshot())))
-    assert str(shown).startswith("Training: 10 of 40 steps, 5 a second, about 6 s")
+    assert str(shown).startswith("Training: 10 of 40 steps, 5 per second, about 6 s")
     assert shown.fraction == 0.25 and shown.losses == [2.5, 1.25] and not shown.cancelled.is_set()

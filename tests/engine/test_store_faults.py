@@ -102,7 +102,7 @@ def test_read_only_and_empty(tmp_path, shipped):
     (tmp_path / "store").mkdir()
     with broken_stores.read_only(tmp_path / "store", tmp_path / "mount") as folder:
         store = Store(folder, shipped=shipped)
-        check_says_so(store, "only the results that ship are shown")
+        check_says_so(store, "only shipped results are shown")
         assert store.get("small") is None
         assert list(store.entries()) == []
 
@@ -110,12 +110,12 @@ def test_read_only_and_empty(tmp_path, shipped):
 def test_a_path_under_a_file(tmp_path, shipped):
     (tmp_path / "file").write_text("not a folder")
     for path in (tmp_path / "file", tmp_path / "file" / "store"):
-        check_says_so(Store(path, shipped=shipped), "only the results that ship are shown")
+        check_says_so(Store(path, shipped=shipped), "only shipped results are shown")
     assert (tmp_path / "file").read_text() == "not a folder"
 
 
 def test_a_path_that_cannot_be_made(shipped):
-    check_says_so(Store(Path("/proc/no/store"), shipped=shipped), "only the results that ship are shown")
+    check_says_so(Store(Path("/proc/no/store"), shipped=shipped), "only shipped results are shown")
 
 
 def test_a_disk_that_is_full_at_opening_and_has_room_later(tmp_path, shipped, filled, monkeypatch):
@@ -233,7 +233,7 @@ def test_removed_and_replaced_by_what_is_no_folder(shipped, filled, monkeypatch)
     store = Store(filled, shipped=shipped)
     shutil.rmtree(filled)
     filled.write_text("a file")
-    check_says_so(store, "only the results that ship are shown")
+    check_says_so(store, "only shipped results are shown")
     filled.unlink()
     store.put("new", b"new")
     assert Store(filled).get("new") == b"new"
@@ -276,7 +276,7 @@ def test_damaged(tmp_path, shipped):
         folder.mkdir()
         (folder / "cache.db").write_bytes(content)
         store = Store(folder, shipped=shipped)
-        check_says_so(store, "only the results that ship are shown")
+        check_says_so(store, "only shipped results are shown")
         assert (folder / "cache.db").read_bytes() == content  # somebody may still rescue it
 
 

@@ -91,7 +91,7 @@ def test_one_example_without_room_is_an_error_with_a_hint(tiny, examples, monkey
     fail_over(monkeypatch, tiny, 0, torch.OutOfMemoryError("CUDA out of memory."))
     with pytest.raises(ModelError, match="does not fit") as caught:
         run(tiny, examples)
-    assert "maximal length" in caught.value.hint
+    assert "maximum length" in caught.value.hint
 
 
 def test_another_failure_is_not_taken_for_want_of_room(tiny, examples, monkeypatch):

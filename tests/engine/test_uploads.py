@@ -106,7 +106,7 @@ def test_all_readers_together_have_so_much_room(store: Store) -> None:
     uploads = Uploads(store, Access(uploads=2 * MINIMUM))
     uploads.keep(b"x", "x.txt", "text", ANN)
     uploads.keep(b"x", "x.txt", "text", BEN)
-    with pytest.raises(InputError, match="no room for further uploads") as caught:
+    with pytest.raises(InputError, match="no space for more uploads") as caught:
         uploads.keep(b"x", "x.txt", "text", owner_of("a third"))
     assert "BERTVIZ_UPLOADS" in caught.value.hint
     uploads.keep(b"x", "x.txt", "text", ANN)  # the same again takes no further room

@@ -50,12 +50,12 @@ app.query_params["model"] = sys.argv[1]
 app.run()
 assert not app.exception, app.exception
 assert "The eighth" in set(next(f.value for f in app.dataframe if "stored" in f.value)["analysis"])
-everything = next(b.label for b in app.button if b.label.startswith("Run everything"))
+everything = next(b.label for b in app.button if b.label.startswith("Run all"))
 assert everything.endswith("min)"), everything
 app._page_hash = calc_hash("eighth")
 app.run()
 assert [title.value for title in app.title] == ["The eighth"]
-label = next(b.label for b in app.button if b.label.startswith("Analyse"))
+label = next(b.label for b in app.button if b.label.startswith("Analyze"))
 assert label.endswith("min)"), label  # 1000 forward passes
 """
 

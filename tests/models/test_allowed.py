@@ -61,7 +61,7 @@ def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: st
     for reader in ("is_dir", "exists", "iterdir", "expanduser", "resolve", "open", "stat"):
         monkeypatch.setattr(Path, reader, lambda *_, **__: pytest.fail("looked at the disk"))
     monkeypatch.setattr(hub, "cached", lambda *_: pytest.fail("asked the hub"))
-    answers = {"model": "There is no model of this name here.", "training": "There is no training of this name here."}
+    answers = {"model": "No model with this name is available.", "training": "No training with this name is available."}
     for kind, find in (("model", checkpoint.find), ("training", find_training)):
         with pytest.raises(BertvizError) as caught:
             find(name, access=access)
@@ -71,7 +71,7 @@ def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: st
 @pytest.mark.parametrize("name", ["~root", "/nope", "/etc", "../elsewhere", ""])
 def test_where_downloads_are_allowed_paths_still_have_that_answer(folder: Path, name: str, monkeypatch) -> None:
     monkeypatch.setattr(hub, "cached", lambda *_: pytest.fail("asked the hub"))
-    with pytest.raises(BertvizError, match="no model of this name here"):
+    with pytest.raises(BertvizError, match="No model with this name"):
         checkpoint.find(name, access=limited(folder, downloads=10**9))
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import Segments, encode_words
@@ -36,10 +36,10 @@ def make(tokens, text, **chosen) -> Segments:
     )
 
 
-def left_out(segments) -> list[dict]:
+def skipped(segments) -> list[dict]:
     reading = Reading()
     assert sum(1 for _ in segments.read(reading)) == len(list(segments))
-    return reading.left_out.to_json()
+    return reading.skipped.to_json()
 
 
 def written(lengths) -> tuple[str, list[list[list[str]]]]:
@@ -116,11 +116,11 @@ def test_one_huge_line_is_cut_and_counted(tokens):
     segments = make(tokens, "the cat " * 50_000, max_length=32)
     (example,) = segments
     assert len(example) == 32
-    assert [(entry["count"], entry["where"]) for entry in left_out(segments)] == [(1, ["line 1"])]
+    assert [(entry["count"], entry["where"]) for entry in skipped(segments)] == [(1, ["line 1"])]
 
 
 def counted(segments) -> list[tuple[int, list[str]]]:
-    return [(entry["count"], entry["where"]) for entry in left_out(segments)]
+    return [(entry["count"], entry["where"]) for entry in skipped(segments)]
 
 
 def test_the_release_drops_what_follows_a_line_that_fills_a_segment_alone(tokens):
@@ -161,14 +161,14 @@ def test_the_release_leaves_out_texts_that_are_too_long(tokens):
     six = ["[CLS]", *["cat"] * 6, "[SEP]"]
     paper = make(tokens, given, max_length=8, mode="paper")
     assert [(example.number, tokens.names(example.ids)) for example in paper] == [(0, six)]
-    reasons = {entry["reason"]: entry["count"] for entry in left_out(paper)}
-    assert reasons["an example of more than 8 tokens (left out)"] == 3 and not any("cut" in name for name in reasons)
+    reasons = {entry["reason"]: entry["count"] for entry in skipped(paper)}
+    assert reasons["an example of more than 8 tokens (skipped)"] == 3 and not any("cut" in name for name in reasons)
     corrected = make(tokens, given, max_length=8)
     cut = ["[CLS]", *["dog"] * 6, "[SEP]"]
     assert [(example.number, tokens.names(example.ids)) for example in corrected] == [(0, six), (1, cut)]
-    reasons = {entry["reason"]: entry["count"] for entry in left_out(corrected)}
+    reasons = {entry["reason"]: entry["count"] for entry in skipped(corrected)}
     assert reasons["a text longer than a segment (its end was cut)"] == 1
-    assert reasons["an example of more than 8 tokens (left out)"] == 2
+    assert reasons["an example of more than 8 tokens (skipped)"] == 2
 
 
 def test_paper_mode_counts_the_chunks_it_drops(tokens):
@@ -182,15 +182,15 @@ def test_lines_without_a_token_are_counted_not_fed(tokens):
     segments = make(tokens, "the cat\n\u200b\u0301\nthe dog\n")
     (example,) = segments
     assert sides(tokens, example) == (["the", "cat"], ["the", "dog"])
-    assert [(entry["count"], entry["where"]) for entry in left_out(segments)] == [(1, ["line 2"])]
+    assert [(entry["count"], entry["where"]) for entry in skipped(segments)] == [(1, ["line 2"])]
 
 
 @pytest.mark.parametrize("given", ["the cat\n🙂 the 🙂\n", [{"text": "the cat"}, {"text": "🙂 the 🙂"}]])
 def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
     segments = make(tokens, given)
     assert sum(tokens.names(example.ids).count("[UNK]") for example in segments) == 2
-    (left,) = left_out(segments)
-    assert left["count"] == 2 and left["reason"].startswith("a token the vocabulary lacks")
+    (left,) = skipped(segments)
+    assert left["count"] == 2 and left["reason"].startswith("a token not in the vocabulary")
     assert "2" in left["where"][0]
 
 
@@ -202,7 +202,7 @@ def test_special_names_in_a_text_are_text(tokens):
 def test_counts_are_of_the_last_iteration(tokens):
     segments = make(tokens, "\u200b\nthe cat\n")
     list(segments), list(segments)
-    assert left_out(segments)[0]["count"] == 1
+    assert skipped(segments)[0]["count"] == 1
 
 
 def test_other_tokenizers_frame_in_their_own_way():
@@ -230,10 +230,10 @@ def test_text_examples(tokens):
     assert tokens.names(first.ids) == ["[CLS]", "the", "cat", ".", "[SEP]"]
     assert tokens.names(second.ids) == ["[CLS]", *["the", "cat"] * 3, "[SEP]"]
     assert [e.number for e in (first, second)] == [0, 1]
-    reasons = {entry["reason"]: entry["count"] for entry in left_out(segments)}
+    reasons = {entry["reason"]: entry["count"] for entry in skipped(segments)}
     assert reasons == {
         "a text longer than a segment (its end was cut)": 1,
-        "an example without any token (left out)": 2,
+        "an example without tokens (skipped)": 2,
     }
 
 
@@ -247,13 +247,13 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert pieces[:3] == [["the"], ["c", "##a", "##b"], ["[UNK]"]]
     assert "[SEP]" not in pieces[3] and pieces[4:] == [["[UNK]"], ["[UNK]"]]
     assert example.types.tolist() == [0] * len(names)
-    counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in left_out(segments)}
-    assert counts == {"a word the tokenizer cleans to nothing": 2, "a token the vocabulary lacks": 1}
+    counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}
+    assert counts == {"a word the tokenizer cleans to nothing": 2, "a token not in the vocabulary": 1}
 
 
 def test_a_word_of_nothing_becomes_unknown_where_that_has_the_id_zero():
     unigram = Tokens(families.unigram())
-    example = encode_words(["the", "", "cat"], unigram, 0, "", LeftOut())
+    example = encode_words(["the", "", "cat"], unigram, 0, "", Skipped())
     assert unigram.names(example.ids[example.words == 1]) == ["<unk>"]
 
 
@@ -266,7 +266,7 @@ def test_examples_over_the_limit_are_left_out_and_named(tokens):
     ]
     segments = make(tokens, given, max_length=8)
     assert [example.number for example in segments] == [1, 3]
-    (left,) = left_out(segments)
+    (left,) = skipped(segments)
     assert (left["count"], left["where"]) == (2, ["line 1, object 1", "line 1, object 3"])
 
 
@@ -276,7 +276,7 @@ def test_token_examples_are_taken_as_they_are(tokens):
     (example,) = segments
     assert tokens.names(example.ids) == names
     assert example.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
-    assert left_out(segments) == []
+    assert skipped(segments) == []
     (example,) = make(tokens, [{"tokens": names}], mode="paper")
     assert example.types.tolist() == [0] * 7
     (example,) = make(tokens, [{"tokens": names[:4]}])
@@ -286,8 +286,8 @@ def test_token_examples_are_taken_as_they_are(tokens):
 def test_tokens_without_special_ones_and_unknown_ones_are_counted(tokens):
     segments = make(tokens, [{"tokens": ["the", "nosuch", "cat", "nor"]}, {"tokens": ["the"]}, {"tokens": ["[CLS]"]}])
     assert [tokens.names(example.ids) for example in segments] == [["the", "[UNK]", "cat", "[UNK]"], ["the"], ["[CLS]"]]
-    counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in left_out(segments)}
-    assert counts["a token the vocabulary lacks"] == 2
+    counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}
+    assert counts["a token not in the vocabulary"] == 2
     assert counts["`tokens` without the model's special tokens"] == 3
 
 
@@ -295,8 +295,8 @@ def test_a_model_without_special_tokens_does_not_miss_them():
     causal = Tokens(families.gpt2_bpe())
     segments = make(causal, [{"tokens": ["Ġthe", "."]}, {"text": ""}, {"words": ["the", "cat"]}])
     assert [example.number for example in segments] == [0, 2]
-    (left,) = left_out(segments)
-    assert left["reason"].startswith("an example without any token")
+    (left,) = skipped(segments)
+    assert left["reason"].startswith("an example without tokens")
 
 
 def test_other_fields_go_with_their_example(tokens):
@@ -308,7 +308,7 @@ def test_other_fields_go_with_their_example(tokens):
 
 @given(st.lists(st.sampled_from(["cat", "cab", "🙂", "", "\u0301"]), min_size=1, max_size=8))
 def test_every_word_has_a_row(tokens, words):
-    example = encode_words(words, tokens, 0, "", LeftOut())
+    example = encode_words(words, tokens, 0, "", Skipped())
     owners = example.words
     assert owners[0] == owners[-1] == -1
     assert np.unique(owners[1:-1]).tolist() == list(range(len(words)))

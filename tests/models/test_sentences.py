@@ -42,7 +42,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
         "sentences": 2,
         "tokens": len(first) + len(second),
     }
-    assert {entry["reason"]: entry["count"] for entry in reading.left_out.to_json()} == {
+    assert {entry["reason"]: entry["count"] for entry in reading.skipped.to_json()} == {
         "a word the tokenizer cleans to nothing (read as unknown)": 1,
         "a sentence of more than 32 tokens": 1,
     }
@@ -51,7 +51,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
 def test_a_sentence_of_five_thousand_words_is_left_out_and_counted(tokens):
     sentences = made(tokens, "He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 4999 + "end 0-root\n")
     assert len(list(sentences)) == 1
-    assert sentences.count().left_out.to_json()[0]["count"] == 1
+    assert sentences.count().skipped.to_json()[0]["count"] == 1
 
 
 def test_the_limit_and_a_second_reading_agree(tokens):

@@ -25,7 +25,7 @@ def made(tokens: Tokens, *documents: str, **settings) -> Windows:
 
 
 def lost(windows: Windows) -> dict[str, int]:
-    return {entry["reason"]: entry["count"] for entry in windows.count().left_out.to_json()}
+    return {entry["reason"]: entry["count"] for entry in windows.count().skipped.to_json()}
 
 
 def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):
@@ -62,7 +62,7 @@ def test_out_of_reach_and_same_head_are_counted(tokens):
     windows = made(tokens, text, max_length=10)
     assert sum(len(window.items) for window in windows) == 1
     assert lost(windows) == {
-        "a mention none of whose antecedents its window shows (out of reach)": 1,
+        "a mention with no antecedent in its window (out of reach)": 1,
         "a mention given twice (read once)": 1,
     }
     nested = made(tokens, "[1 [1 him ] of there ] ran , [1 he ] sat")

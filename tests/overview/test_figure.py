@@ -1,4 +1,4 @@
-"""The map of behaviours and the rows of one head: every head once, with its own marker and numbers."""
+"""The map of behaviors and the rows of one head: every head once, with its own marker and numbers."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find as find_model
-from bertviz_core.overview.clearest import SHOWN, clearest, finders
-from bertviz_core.overview.head_summary import columns, counted, frame, nearest, relations, told
+from bertviz_core.overview.clearest import SHOWN, clearest, relation_heads
+from bertviz_core.overview.head_summary import behavior_labels, columns, counted, frame, nearest, relations
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +62,13 @@ def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_corefe
 
 
 def test_behaviours_are_those_of_the_clustering(results):
-    labels = told(results, Thresholds(**results["clustering"].thresholds))
+    labels = behavior_labels(results, Thresholds(**results["clustering"].thresholds))
     assert (labels == results["clustering"].behaviours).all()
     assert sum(counted(labels).values()) == labels.size
 
 
 def test_without_surface_patterns_and_entropy_no_behaviour_is_told(results):
-    assert told({"clustering": results["clustering"]}, Thresholds()) is None
+    assert behavior_labels({"clustering": results["clustering"]}, Thresholds()) is None
     assert columns({}) == []
 
 
@@ -127,7 +127,7 @@ def test_the_clearest_head_of_a_behaviour_has_its_highest_average(results):
 
 def test_finders_stand_over_their_offset(results):
     shown = shown_relations(results["dependency_heads"])
-    found = finders(shown)
+    found = relation_heads(shown)
     assert found[0].relation == shown.most_telling()
     gains = [one.accuracy - one.baseline for one in found]
     assert gains == sorted(gains, reverse=True)

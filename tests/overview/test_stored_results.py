@@ -7,7 +7,7 @@ import pytest
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.engine.store import SHIPPED, Store
-from bertviz_core.overview.stored_results import holdings, largest
+from bertviz_core.overview.stored_results import largest, stored_results
 from bertviz_core.settings import Settings
 
 SMALL = Settings(max_length=32)
@@ -23,10 +23,10 @@ def filled(store, source, tiny) -> Store:
 
 
 def test_every_result_of_a_model_is_told_with_its_provenance(filled, tiny, demo):
-    held = list(holdings(filled, tiny.checkpoint.fingerprint()))
-    assert sorted(one.analysis for one in held) == ["entropy", "entropy", "surface_patterns", "surface_patterns"]
-    assert {one.provenance["model"]["name"] for one in held} == {tiny.checkpoint.name}
-    assert list(holdings(filled, demo.checkpoint.fingerprint())) == []
+    stored = list(stored_results(filled, tiny.checkpoint.fingerprint()))
+    assert sorted(one.analysis for one in stored) == ["entropy", "entropy", "surface_patterns", "surface_patterns"]
+    assert {one.provenance["model"]["name"] for one in stored} == {tiny.checkpoint.name}
+    assert list(stored_results(filled, demo.checkpoint.fingerprint())) == []
 
 
 def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
@@ -39,10 +39,10 @@ def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
 def test_damaged_and_foreign_entries_are_passed_over(filled, tiny):
     for key, data in (("a", b""), ("b", b"\xff" * 64), ("c", b"\x02" + b"\0" * 7 + b"{}")):
         filled.put(key * 64, data)
-    assert len(list(holdings(filled, tiny.checkpoint.fingerprint()))) == 4
+    assert len(list(stored_results(filled, tiny.checkpoint.fingerprint()))) == 4
 
 
 def test_what_ships_is_told_too(tmp_path, demo):
     store = Store(tmp_path / "store")
-    held = {one.key for one in holdings(store, demo.checkpoint.fingerprint())}
-    assert held == {path.stem for path in SHIPPED.glob("*.safetensors")}
+    stored = {one.key for one in stored_results(store, demo.checkpoint.fingerprint())}
+    assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}

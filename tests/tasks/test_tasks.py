@@ -63,7 +63,7 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
     request = Request(
         "probes",
         replace(checkpoint.find(str(tiny_folder)), name="mine", revision="main"),
-        replace(uploaded, most=12_345),
+        replace(uploaded, max_unpacked=12_345),
         Settings(max_length=64, limit=3, seed=5, mode="paper", dtype="bfloat16"),
         ProbeOptions(("attention-only",), 3, "mst", 7, True).to_json(),
         {"vectors": from_path(tmp_path / "vectors.txt"), "dev": sample("treebank")},
@@ -73,7 +73,7 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
     assert again.key() == request.key()
     assert (again.checkpoint, again.settings) == (request.checkpoint, request.settings)
     assert again.checkpoint.config == request.checkpoint.config
-    assert (again.source, again.source.most) == (request.source, 12_345)
+    assert (again.source, again.source.max_unpacked) == (request.source, 12_345)
     assert list(again.source.lines()) == list(request.source.lines())
     assert again.others == request.others
     assert len(json.dumps(task)) < 5_000

@@ -136,7 +136,7 @@ def test_kill_9_in_the_middle_is_said_and_the_next_job_runs(worker, task, store)
     os.kill(worker.pid, signal.SIGKILL)
     wait_until(lambda: job.finished)
     assert job.state == "failed"
-    assert "has died (signal 9)" in str(job.error) and "Earlier results stay" in str(job.error)
+    assert "died (signal 9)" in str(job.error) and "Earlier results are kept" in str(job.error)
     assert requests.find(store, request) is None
     request, short = task(number=4)
     worker(short, Progress())

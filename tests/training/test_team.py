@@ -1,4 +1,4 @@
-"""Processes that share a step: the same numbers as one process, the parts of the optimisers, and what goes wrong."""
+"""Processes that share a step: the same numbers as one process, the parts of the optimizers, and what goes wrong."""
 
 from __future__ import annotations
 

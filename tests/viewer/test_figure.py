@@ -58,7 +58,7 @@ def test_the_drawing_is_xml_in_which_text_stays_text():
 def test_lines_have_the_weights_darkness_and_light_ones_are_left_out():
     seen = seen_of(tuple("abcd"))
     weights = seen.weights[1, 0]
-    root = ElementTree.fromstring(draw(seen, Head(1, 0), least=0.2))
+    root = ElementTree.fromstring(draw(seen, Head(1, 0), min_weight=0.2))
     drawn = [float(line.get("stroke-opacity")) for line in root.iter(f"{SVG}line")]
     assert drawn == pytest.approx(sorted(weights[weights >= 0.2].tolist()), abs=5e-4)
     first = next(root.iter(f"{SVG}line"))

@@ -12,7 +12,7 @@ from safetensors import safe_open
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
-from bertviz_core.viewer.view import FEWEST, SIDES, THUMBNAIL, View, look, moved, shorten, thumbnails
+from bertviz_core.viewer.view import MIN_SIZE, SIDES, THUMBNAIL, View, look, moved, shorten, thumbnails
 from tests.oracles import attention as reference
 
 LABELS = ("[CLS]", "un", "##real", "cats", "[SEP]", "they", "sl", "##ee", "##p", "[SEP]")
@@ -156,7 +156,7 @@ def test_thumbnails_are_the_largest_weight_of_each_patch(size: int, layers: int,
     weights = np.random.default_rng(size).uniform(size=(layers, 2, size, size)).astype(np.float32)
     small = thumbnails(weights)
     patches = min(size, most)
-    assert most in (THUMBNAIL, FEWEST)
+    assert most in (THUMBNAIL, MIN_SIZE)
     assert small.shape == (layers, 2, patches, patches)
     for head in range(2):
         want = np.array(reference.largest_of_patches(weights[1, head].tolist(), patches))

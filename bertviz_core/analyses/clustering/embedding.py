@@ -11,7 +11,7 @@ STARTS = {"classical_mds": 1, "random": 4}
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """points: (head, 2), centred, turned so that the first axis has the larger spread.   stress: Kruskal's stress-1,
+    """points: (head, 2), centered, turned so that the first axis has the larger spread.   stress: Kruskal's stress-1,
     sqrt(sum (d - delta)^2 / sum d^2) over pairs, d distances in the plane; 0 is a perfect picture."""
 
     points: np.ndarray
@@ -39,7 +39,7 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embeddin
 
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average-linkage clustering: (head - 1, 4) linkage as scipy writes it, and (head,) the order of the leaves in
-    which neighbours are as alike as the tree allows."""
+    which neighbors are as alike as the tree allows."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -50,7 +50,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
-    """Centred, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
+    """Centerd, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
     centred = points - points.mean(0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     turned = centred @ axes.T

@@ -1,4 +1,4 @@
-"""Figure 6: heads in the plane by how alike they are, coloured by behaviour and by layer."""
+"""Figure 6: heads in the plane by how alike they are, colored by behavior and by layer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opac
 
 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
-    """Figure 6: by behaviour, and beside it by layer."""
-    titles = ("By behaviour", "By layer")
+    """Figure 6: by behavior, and beside it by layer."""
+    titles = ("By behavior", "By layer")
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
     for column, traces in enumerate((_behaviour_traces(result, base), _layer_traces(result, base)), start=1):
         for trace in traces:
@@ -36,7 +36,7 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def by_behaviour(result: Clustering, base: int = 1) -> go.Figure:
-    """One point for each head, its marker the behaviour; the legend hides and shows behaviours."""
+    """One point for each head, its marker the behavior; the legend hides and shows behaviors."""
     return _plane(result, _behaviour_traces(result, base))
 
 
@@ -46,19 +46,19 @@ def by_layer(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def _behaviour_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
-    """A trace for each behaviour that some head has, and one for the letters or names that go with it."""
+    """A trace for each behavior that some head has, and one for the letters or names that go with it."""
     labels, data = result.behaviours.reshape(-1), hover_data(result, base)
     for behaviour in (name for name in ORDER if (labels == name).any()):
-        points, told = result.embedding[labels == behaviour], data[labels == behaviour]
+        points, labels_data = result.embedding[labels == behaviour], data[labels == behaviour]
         colour, symbol, letter, name = BEHAVIOURS[behaviour]
         outline = OUTLINE if behaviour == "linguistic" else {"width": 0}
         marker = {"color": colour, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
-        yield _dots(points, told, name=name, marker=marker, legendgroup=behaviour)
+        yield _dots(points, labels_data, name=name, marker=marker, legendgroup=behaviour)
         if letter:
             yield _words(points, [letter] * len(points), behaviour, {"color": "#ffffff", "size": 10})
         if behaviour == "linguistic":
             # The empty second line lifts the name clear of its cross.
-            names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in told[:, 0]]
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in labels_data[:, 0]]
             yield _words(points, names, behaviour, {"size": 11}, _inwards(points, result.embedding))
 
 
@@ -113,9 +113,9 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
     """(head, 2): the label counted from 1, for clicks, and what hovering says."""
     rows = []
     for head, behaviour in zip(all_heads(*result.shape), result.behaviours.reshape(-1), strict=True):
-        said = _said(result, head, str(behaviour))
+        text = _said(result, head, str(behaviour))
         near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
-        rows.append([head.label(), f"{head.label(base)}: {said}<br>nearest: {near or 'none'}"])
+        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
     return np.array(rows)
 
 

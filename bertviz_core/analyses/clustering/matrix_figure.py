@@ -18,7 +18,7 @@ TICKED = 64  # heads whose labels still fit beside the matrix
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:
-    """From top to bottom: the dendrogram, a square for each head in its behaviour's colour, the divergences.
+    """From top to bottom: the dendrogram, a square for each head in its behavior's color, the divergences.
 
     Clicks on a heatmap reach no one: the squares are what to click on.
     """
@@ -98,9 +98,9 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
 
 def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
     """Shapes round a head's row and column of the matrix."""
-    place = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
+    index = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
     line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
     return [
-        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": place - 0.5, "y1": place + 0.5},
-        line | {"xref": "x3", "x0": place - 0.5, "x1": place + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
+        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": index - 0.5, "y1": index + 0.5},
+        line | {"xref": "x3", "x0": index - 0.5, "x1": index + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
     ]

@@ -37,10 +37,10 @@ class Clustering(Result):
 
     divergence: (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in nats
         (at most log 2); the sum over tokens in mode "as in the paper".   tokens: how many.
-    averages: (quantity, layer, head) document averages of QUANTITIES, from which behaviours are told.
+    averages: (quantity, layer, head) document averages of QUANTITIES, from which behaviors are told.
     embedding: (head, 2), its `stress`, its `mds_seed`, and `root`: whether it is of the square roots.
     linkage: (head - 1, 4) and order: (head,), the dendrogram.
-    thresholds: of behaviours.   named: label of a head -> what the linguistic analyses found it best at.
+    thresholds: of behaviors.   named: label of a head -> what the linguistic analyses found it best at.
     """
 
     analysis: ClassVar[str] = "clustering"
@@ -86,7 +86,7 @@ class Clustering(Result):
 
     @property
     def behaviours(self) -> np.ndarray:
-        """(layer, head) names of behaviours under the thresholds."""
+        """(layer, head) names of behaviors under the thresholds."""
         known = {name: self[name] for name in QUANTITIES}
         return behaviours(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 

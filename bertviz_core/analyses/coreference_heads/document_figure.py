@@ -1,4 +1,4 @@
-"""A document as SVG: words in lines, mentions underlined in the colour of their chain, a curve from each mention to
+"""A document as SVG: words in lines, mentions underlined in the color of their chain, a curve from each mention to
 the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup.
 """
 
@@ -49,7 +49,7 @@ class Place:
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
     """`document` as a result keeps it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
 
-    ink: the colour of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
+    ink: the color of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
     cross, at the mention; the fainter, the less attention.
     """
     places = _flow(document["words"], set(document["sentences"]))
@@ -73,8 +73,8 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
         _underline(svg, places, mention, depth, colours[mention[2]])
     heads = {mention[3] for mention in document["mentions"]}
-    for index, (word, place) in enumerate(zip(document["words"], places, strict=True)):
-        _word(svg, _shown(word), place, index in heads)
+    for index, (word, position) in enumerate(zip(document["words"], places, strict=True)):
+        _word(svg, _shown(word), position, index in heads)
     for guess in guesses:
         _curve(svg, document, places, guess)
     return ET.tostring(svg, encoding="unicode")
@@ -99,11 +99,11 @@ def cut(
 ) -> tuple[dict[str, Any], list[Guess]]:
     """One passage as a document of its own, and the guesses between mentions whose head words stand in it."""
     first, end = passage
-    inside = [place for place, mention in enumerate(document["mentions"]) if first <= mention[3] < end]
-    new = {place: i for i, place in enumerate(inside)}
+    inside = [index for index, mention in enumerate(document["mentions"]) if first <= mention[3] < end]
+    new = {index: i for i, index in enumerate(inside)}
     mentions = []
-    for place in inside:
-        start, stop, cluster, head, kind = document["mentions"][place]
+    for index in inside:
+        start, stop, cluster, head, kind = document["mentions"][index]
         mentions.append([max(start, first) - first, min(stop, end) - first, cluster, head - first, kind])
     part = {
         "name": document["name"],
@@ -111,8 +111,8 @@ def cut(
         "sentences": [start - first for start in document["sentences"] if first <= start < end],
         "mentions": mentions,
     }
-    kept = [g for g in guesses if g.mention in new and g.guessed in new]
-    return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in kept]
+    selected = [g for g in guesses if g.mention in new and g.guessed in new]
+    return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in selected]
 
 
 def _flow(words: Sequence[str], starts: set[int]) -> list[Place]:
@@ -137,7 +137,7 @@ def _shown(word: str) -> str:
 
 
 def _colours(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
-    """A colour for each chain of two mentions or more, in order of appearance."""
+    """A color for each chain of two mentions or more, in order of appearance."""
     sizes = Counter(mention[2] for mention in mentions)
     several = [chain for chain, size in sizes.items() if size > 1]
     known = {chain: CHAIN_COLOURS[i % len(CHAIN_COLOURS)] for i, chain in enumerate(several)}
@@ -164,8 +164,8 @@ def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
 def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, colour: str) -> None:
     """A bar under the mention's words in every line that it touches."""
     spans: dict[int, list[Place]] = {}
-    for place in places[mention[0] : mention[1]]:
-        spans.setdefault(place.line, []).append(place)
+    for position in places[mention[0] : mention[1]]:
+        spans.setdefault(position.line, []).append(position)
     for words in spans.values():
         y = words[0].feet + 5 + 4 * depth
         x, end = min(word.x for word in words), max(word.x + word.width for word in words)
@@ -185,7 +185,7 @@ def _word(svg: ET.Element, word: str, place: Place, is_head: bool) -> None:
 
 def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place], guess: Guess) -> None:
     """From above the mention's head word to above the guessed one's."""
-    source, target = (places[document["mentions"][place][3]] for place in (guess.mention, guess.guessed))
+    source, target = (places[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
     x1, y1, x2, y2 = source.middle, source.feet - 13, target.middle, target.feet - 13
     lift = 8 + min(12, abs(x1 - x2) / 14) if source.line == target.line else 16
     bend = y2 + lift if y2 < y1 else y2 - lift
@@ -205,7 +205,7 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place]
 
 def described(document: Mapping[str, Any], guess: Guess) -> str:
     """The guess in words, for those who cannot see the curve."""
-    source, target = (mention_text(document, place) for place in (guess.mention, guess.guessed))
+    source, target = (mention_text(document, index) for index in (guess.mention, guess.guessed))
     return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 
 

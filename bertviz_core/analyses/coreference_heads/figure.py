@@ -17,7 +17,7 @@ from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import head_map, map_axes, square_size
 
-# Colour, dash and marker: the head first, then the systems it is compared with.
+# Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
     ("#4c6ef5", "solid", "circle"),
     ("#e8890c", "dot", "square"),
@@ -33,10 +33,10 @@ def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
-    for place, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
-        row, column = divmod(place, 2)
+    for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
+        row, column = divmod(index, 2)
         squares = head_map(values, f"of {kind}", chosen=chosen, base=base).data[0]
-        squares.marker.update(size=square_size(layers) * 0.62, showscale=place == 0)
+        squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
         figure.add_trace(squares, row=row + 1, col=column + 1)
         axes = map_axes(go.Figure(), layers, heads, base).layout
         figure.update_xaxes(
@@ -86,12 +86,12 @@ def arrow(direction: str) -> str:
 def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
     """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
     figure = go.Figure()
-    for place, (name, (right, total)) in enumerate(zip(names, found, strict=True)):
-        colour, dash, symbol = LINES[place % len(LINES)]
+    for index, (name, (right, total)) in enumerate(zip(names, found, strict=True)):
+        colour, dash, symbol = LINES[index % len(LINES)]
         share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
         low, high = wilson(right, total)
         figure.add_scatter(
-            x=np.arange(len(ticks)) + 0.07 * (place - (len(names) - 1) / 2),
+            x=np.arange(len(ticks)) + 0.07 * (index - (len(names) - 1) / 2),
             y=share,
             name=name,
             mode="lines+markers",

@@ -72,13 +72,13 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
         numbers[row, items] = window.item_number + np.arange(len(window.items))
         groups[row, items] = groups_of(window)
         for column, item in enumerate(window.items):
-            place = np.array(window.heads) - window.span[0]
-            head[row, column] = place[item.mention]
+            index = np.array(window.heads) - window.span[0]
+            head[row, column] = index[item.mention]
             others[row, column, : window.span[1] - window.span[0]] = True
-            others[row, column, place[item.mention]] = False
+            others[row, column, index[item.mention]] = False
             for chosen in (item.candidates, item.antecedents):
-                mention[row, column, place[list(chosen)]] = chosen
-            right[row, column, place[list(item.antecedents)]] = True
+                mention[row, column, index[list(chosen)]] = chosen
+            right[row, column, index[list(item.antecedents)]] = True
     allowed = np.stack([mention >= 0, others], 1)[:, None]
     tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
     head_, allowed_, right_, groups_ = tensors

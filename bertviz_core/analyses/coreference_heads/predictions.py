@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.models.windows import Window, Windows
@@ -56,7 +56,7 @@ class _Predicted:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.documents = read_coreference(source, predicted=True).documents(LeftOut())
+        self.documents = read_coreference(source, predicted=True).documents(Skipped())
         self.current: tuple[int, dict[int, int]] = (-1, {})
 
     def links(self, gold: CoreferenceDocument) -> dict[int, int]:
@@ -69,10 +69,10 @@ class _Predicted:
         """The gold words, tags and trees with the predicted mentions."""
         document = next((document for document in self.documents if document.number == gold.number), None)
         if document is None or len(document.words) != len(gold.words):
-            said = "ends before it" if document is None else f"has {len(document.words)} words there"
+            text = "ends before it" if document is None else f"has {len(document.words)} words there"
             raise InputError(
-                f"The predictions do not fit document {gold.number + 1} ({gold.name}, {len(gold.words)} words): "
-                f"the file {said}.",
+                f"The predictions do not match document {gold.number + 1} ({gold.name}, {len(gold.words)} words): the "
+                f"file {text}.",
                 where=self.source.name,
                 hint="Give predictions for the same documents, in the same order and words.",
             )

@@ -20,7 +20,7 @@ COLOUR, GREY = "#4c6ef5", "#8c8c8c"
 def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
     """A line for each relation: its best head with the 95% interval, the best fixed offset, the paper's best head."""
     frame = result.to_frame()
-    theirs = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
+    paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
     figure = go.Figure()
     figure.add_scatter(
@@ -48,7 +48,7 @@ def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
         hovertemplate="%{y}: %{x:.1f}% at offset %{customdata:+d}<extra></extra>",
     )
     figure.add_scatter(
-        x=[row[1] if row else None for row in theirs],
+        x=[row[1] if row else None for row in paper_values],
         y=frame["relation"],
         mode="markers",
         name="paper (BERT-base, WSJ)",
@@ -73,7 +73,7 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
         go.Bar(
             x=[f"{offset:+d}" for offset in result.offsets],
             y=values,
-            marker={"color": [COLOUR if place == best else GREY for place in range(len(values))]},
+            marker={"color": [COLOUR if index == best else GREY for index in range(len(values))]},
             hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
         )
     )
@@ -83,15 +83,13 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
         annotation={"text": f"best head: {best_head:.1f}%", "font_size": 12},
         annotation_position="top left",
     )
-    figure.update_xaxes(
-        title="fixed offset: the guess is so many words to the right, at most the last", type="category"
-    )
+    figure.update_xaxes(title="fixed offset, words to the right (within the sentence)", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[0, 105])
     return figure.update_layout(height=250, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class SentenceExample:
     """One kept sentence for a head and a relation: how many of its words are guessed right, and the highest weight."""
 
     place: int
@@ -101,23 +99,23 @@ class Example:
     weight: float
 
 
-def examples(result: DependencyHeads, head: Head, direction: int, relation: str) -> list[Example]:
+def examples(result: DependencyHeads, head: Head, direction: int, relation: str) -> list[SentenceExample]:
     """Those kept sentences that have the relation, in file order."""
     found = []
-    for place, start, sentence in _kept(result):
+    for index, start, sentence in _kept(result):
         chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, relation)]
         if chosen:
             guesses = result.guesses[direction, head.layer, head.head, start:]
             right = sum(int(guesses[i]) == sentence["governors"][i] - 1 for i in chosen)
             weights = result.weights[direction, head.layer, head.head, start:][chosen]
             where = f"sentence {sentence['number'] + 1}, line {sentence['line']}"
-            found.append(Example(place, where, len(chosen), right, float(weights.max()) / 255))
+            found.append(SentenceExample(index, where, len(chosen), right, float(weights.max()) / 255))
     return found
 
 
 def example_svg(result: DependencyHeads, place: int, head: Head, direction: int, relation: str) -> str:
     """A kept sentence: gold arcs above, those of the relation strong; the head's guesses for its words below."""
-    _, start, sentence = next(kept for kept in _kept(result) if kept[0] == place)
+    _, start, sentence = next(selected for selected in _kept(result) if selected[0] == place)
     words, governors = sentence["words"], sentence["governors"]
     guesses = result.guesses[direction, head.layer, head.head, start:]
     weights = result.weights[direction, head.layer, head.head, start:] / 255
@@ -129,9 +127,9 @@ def example_svg(result: DependencyHeads, place: int, head: Head, direction: int,
         if chosen and len(words) > 1:
             guess = int(guesses[i])
             right = guess == governor - 1
-            said = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weights[i]:.2f}, "
-            said += "right" if right else "wrong"
-            guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weights[i]:.2f}", said, right))
+            text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weights[i]:.2f}, "
+            text += "right" if right else "wrong"
+            guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weights[i]:.2f}", text, right))
     name = f"Gold arcs and the guesses of head {head.label()}, {DIRECTIONS[direction]}, for: {' '.join(words)}"
     return sentence_svg(words, gold, guessed, name)
 
@@ -148,6 +146,6 @@ def concerns(name: str, relation: str) -> bool:
 def _kept(result: DependencyHeads) -> Iterator[tuple[int, int, dict]]:
     """(place, where its words start, sentence) for every kept sentence."""
     start = 0
-    for place, sentence in enumerate(result.sentences):
-        yield place, start, sentence
+    for index, sentence in enumerate(result.sentences):
+        yield index, start, sentence
         start += len(sentence["words"])

@@ -1,4 +1,4 @@
-"""Heads' guesses at each word's governor, counted on the device (methods, 6; section 4.2).
+"""Heads' guesses at each word's governor, counted on the device (docs/methods.md, section 6; section 4.2).
 
 A head's guess for word w is the other word with the most word-level attention. `dependent->head` reads row w,
 `head->dependent` column w (which word attends most to w). Counts are integers, so that merging is exact.
@@ -61,7 +61,7 @@ class Trees:
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class GoldTrees:
     """A batch's trees under every view.   last: (batch, 1) the last word."""
 
     words: Membership
@@ -80,7 +80,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class KeptGuesses:
     """The guesses kept of one batch: `rows` of it; guess and weight: (row, direction, layer, head, word)."""
 
     rows: list[int]
@@ -113,7 +113,7 @@ class Guesses:
 
         self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
         self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
-        self.open: tuple[Batch, Gold, Pages] | None = None
+        self.open: tuple[Batch, GoldTrees, KeptGuesses] | None = None
 
     def fresh(self) -> Self:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
@@ -124,14 +124,14 @@ class Guesses:
 
     def score(self, batch: Batch, layer: int, maps: Tensor) -> None:
         """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
-        gold, pages = self._opened(batch)
+        gold, kept_guesses = self._opened(batch)
         weight, guess = best_words(maps, gold.last)
         for trees in gold.trees:
             right = gold.scored(trees, guess)  # (real word, direction, head)
             self._add(gold, trees, self.correct[:, :, :, layer], right)
-        if pages.rows:
-            pages.guess[:, :, layer] = guess[pages.rows].cpu().numpy()
-            pages.weight[:, :, layer] = (weight[pages.rows] * 255).round().clamp(min=0).cpu().numpy()
+        if kept_guesses.rows:
+            kept_guesses.guess[:, :, layer] = guess[kept_guesses.rows].cpu().numpy()
+            kept_guesses.weight[:, :, layer] = (weight[kept_guesses.rows] * 255).round().clamp(min=0).cpu().numpy()
 
     def merge(self, other: Self) -> None:
         import torch
@@ -148,22 +148,22 @@ class Guesses:
         self._grow()
         return {"correct": self.correct, "offsets": self.offsets, "n": self.n}
 
-    def _opened(self, batch: Batch) -> tuple[Gold, Pages]:
+    def _opened(self, batch: Batch) -> tuple[GoldTrees, KeptGuesses]:
         """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
         if self.open is None or self.open[0] is not batch:
             gold = self._gold(batch.examples)
-            self.open = batch, gold, self._open_pages(batch.examples, gold.words.mask.shape[1])
+            self.open = batch, gold, self._open_kept_guesses(batch.examples, gold.words.mask.shape[1])
             self._grow()
             self._count_words(gold)
         return self.open[1:]
 
-    def _gold(self, examples: Sequence[Any]) -> Gold:
+    def _gold(self, examples: Sequence[Any]) -> GoldTrees:
         import torch
 
         words = membership(examples, self.device, first_piece=self.rules.first_piece)
         size = words.mask.shape[1]
         last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
-        return Gold(words, last, tuple(self._trees(view, examples, size) for view in self.rules.views))
+        return GoldTrees(words, last, tuple(self._trees(view, examples, size) for view in self.rules.views))
 
     def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:
         import torch
@@ -185,20 +185,20 @@ class Guesses:
             for relation, word in zip(sentence.relations, following, strict=True)
         ]
 
-    def _count_words(self, gold: Gold) -> None:
+    def _count_words(self, gold: GoldTrees) -> None:
         """The words of the batch, and the guesses of every fixed offset o: min(max(p + o, 0), n), 0 being the root."""
         import torch
 
         mask = gold.words.mask
-        place = torch.arange(mask.shape[1], device=self.device)
+        index = torch.arange(mask.shape[1], device=self.device)
         offsets = torch.from_numpy(OFFSETS).to(self.device)
-        fixed = (place + offsets[:, None]).clamp(min=-1)  # (offset, word), the root being -1 here
+        fixed = (index + offsets[:, None]).clamp(min=-1)  # (offset, word), the root being -1 here
         guess = fixed[None].minimum(gold.last[:, :, None])  # (batch, offset, word)
         for trees in gold.trees:
             self._add(gold, trees, self.offsets, gold.scored(trees, guess))
             self._add(gold, trees, self.n, mask.new_ones(int(mask.sum())))
 
-    def _add(self, gold: Gold, trees: Trees, counts: Tensor, right: Tensor) -> None:
+    def _add(self, gold: GoldTrees, trees: Trees, counts: Tensor, right: Tensor) -> None:
         """Add right (real word, ...) to counts (relation, fold, ...), each word to its relation and fold."""
         import torch
 
@@ -216,16 +216,16 @@ class Guesses:
 
         self.correct, self.offsets, self.n = longer(self.correct), longer(self.offsets), longer(self.n)
 
-    def _open_pages(self, examples: Sequence[Any], size: int) -> Pages:
+    def _open_kept_guesses(self, examples: Sequence[Any], size: int) -> KeptGuesses:
         """Room for the guesses in those of the batch's sentences that are kept."""
         rows = [row for row, example in enumerate(examples) if example.number < EXAMPLES]
         shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
-        pages = Pages(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
-        for place, row in enumerate(rows):
+        kept_guesses = KeptGuesses(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
+        for index, row in enumerate(rows):
             sentence = examples[row].sentence
-            arrays = (array[place, ..., : len(sentence)] for array in (pages.guess, pages.weight))
+            arrays = (array[index, ..., : len(sentence)] for array in (kept_guesses.guess, kept_guesses.weight))
             self.kept[examples[row].number] = (sentence, *arrays)
-        return pages
+        return kept_guesses
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:

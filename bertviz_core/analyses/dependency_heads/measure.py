@@ -1,4 +1,7 @@
-"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1). Definitions: methods, 6."""
+"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1).
+
+Definitions: docs/methods.md, section 6.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,9 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     """The result, with the first sentences and the guesses made in them."""
-    held = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
-    names, rows = _rows_of(list(accumulator.names), held["n"].sum(1))
-    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in held.items()}
+    values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
+    names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
+    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
     kept = [accumulator.kept[number] for number in sorted(accumulator.kept)]
     longest = max((len(sentence) for sentence, _, _ in kept), default=0)
     return DependencyHeads(

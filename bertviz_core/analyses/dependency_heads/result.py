@@ -93,12 +93,12 @@ class DependencyHeads(Result):
         shown = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
         viewed = self._rows([row for row, its_view in enumerate(self.views) if its_view == view])
         merged = viewed._merged() if merge_subtypes else viewed
-        kept = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
+        selected = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
         return replace(
-            kept,
+            selected,
             provenance=self.provenance | {"options": self.provenance["options"] | shown},
             offsets=np.array(wanted),
-            offset_correct=kept.offset_correct[np.isin(self.offsets, wanted)],
+            offset_correct=selected.offset_correct[np.isin(self.offsets, wanted)],
             sentences=[_seen(VIEWS[view](sentence_of(s)), merge_subtypes) for s in self.sentences],
         )
 
@@ -172,7 +172,7 @@ def check_choice(view: str, offsets: int) -> None:
     if view not in VIEWS:
         raise SettingsError(f"There is no view {view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
     if not 1 <= offsets <= max(OFFSETS):
-        raise SettingsError(f"Offsets up to {offsets} are not counted.", hint=f"Choose 1 to {max(OFFSETS)}.")
+        raise SettingsError(f"Offsets up to {offsets} are not available.", hint=f"Choose 1 to {max(OFFSETS)}.")
 
 
 def described(sentence: Sentence) -> dict[str, Any]:
@@ -200,12 +200,12 @@ def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
     return sorted(totals, key=lambda name: (-totals[name], name))
 
 
-FEWEST, FEWEST_IN_SAMPLE = 100, 20
+MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
-def fewest(source: Source) -> int:
+def default_min_count(source: Source) -> int:
     """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
-    return FEWEST_IN_SAMPLE if source.name in SAMPLES["treebank"] else FEWEST
+    return MIN_COUNT_IN_SAMPLE if source.name in SAMPLES["treebank"] else MIN_COUNT
 
 
 def shown_relations(result: DependencyHeads) -> DependencyHeads:
@@ -213,5 +213,5 @@ def shown_relations(result: DependencyHeads) -> DependencyHeads:
     no relation of too few words."""
     origin = result.provenance
     view = "function-heads" if origin["format"] == CONLLU else "as-is"
-    least = FEWEST_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else FEWEST
-    return result.chosen(view, least)
+    min_count = MIN_COUNT_IN_SAMPLE if origin["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
+    return result.chosen(view, min_count)

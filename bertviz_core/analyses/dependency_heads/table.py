@@ -18,7 +18,7 @@ ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbacksla
 def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
     frame = result.to_frame()
-    theirs = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
+    paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
     shown = frame[["relation", "n"]].copy()
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     shown["direction"] = frame["direction"].str.replace("->", " → ")
@@ -28,8 +28,8 @@ def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
         shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
     shown["offset"] = frame["baseline_offset"]
     shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
-    shown["paper"] = [row[1] for row in theirs]
-    shown["paper's head"] = [row[0] for row in theirs]
+    shown["paper"] = [row[1] for row in paper_values]
+    shown["paper's head"] = [row[0] for row in paper_values]
     return shown
 
 

@@ -1,4 +1,4 @@
-"""Guesses that look at no map: right-branching, and the word at a fixed offset (methods, 6 and 8)."""
+"""Guesses that look at no map: right-branching, and the word at a fixed offset (docs/methods.md, sections 6 and 8)."""
 
 from __future__ import annotations
 

@@ -19,15 +19,15 @@ NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights drawn afresh by its own initialiser; what is in no layer, its embeddings
+    """The model with its layers' weights drawn afresh by its own initializer; what is in no layer, its embeddings
     before all, stays trained."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = type(model.encoder)(model.encoder.config)
-    kept = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
-    encoder.load_state_dict(kept, strict=False)
+    selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
+    encoder.load_state_dict(selected, strict=False)
     encoder = encoder.to(next(model.encoder.parameters()).dtype)
     encoder.set_attn_implementation(register() if model.observable else "eager")
     return prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)

@@ -1,7 +1,7 @@
-"""Word-level maps of all heads, computed once: what the attention probes read (methods, 5 and 8).
+"""Word-level maps of all heads, computed once: what the attention probes read (docs/methods.md, sections 5 and 8).
 
-Sentences of exactly the same number of words share an array, so nothing is ever padded. Maps are float16, in a `Room`
-that lives as long as the work.
+Sentences of exactly the same number of words share an array, so nothing is padded. Maps are float16, in a
+`ScratchArray` that is removed at the end of the run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from bertviz_core.analyses.probes.scratch_array import Room
+from bertviz_core.analyses.probes.scratch_array import ScratchArray
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.attention import LayerAttention
@@ -57,7 +57,7 @@ class Features:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
         sizes = [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
         total = sum(len(members) * n * (n + ROOT_ROWS) * heads for n, members in sizes)
-        self._room = Room(total, "maps")
+        self._room = ScratchArray(total, "maps")
         flat = self._room.flat
         self.groups: list[Group] = []
         self.place: dict[int, tuple[int, int]] = {}
@@ -130,7 +130,7 @@ def _owners(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | 
     """Places of the words, of CLS and of SEP on the axis where special tokens stand as words of their own."""
     owner, words = word_of(example, special=True), np.asarray(example.words)
     cls, sep = (
-        next((int(place) for place in owner[(example.ids == token) & (words < 0)]), None)
+        next((int(index) for index in owner[(example.ids == token) & (words < 0)]), None)
         for token in (model.tokens.cls, model.tokens.sep)
     )
     return np.unique(owner[words >= 0]), cls, sep

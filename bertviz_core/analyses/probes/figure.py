@@ -1,4 +1,4 @@
-"""Table 3 as a picture, learning curves, accuracy by distance, learned weights, sentences with two trees."""
+"""Table 3 as a chart, learning curves, accuracy by distance, learned weights, sentences with two trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bertviz_core.plotting.style import head_map
 from bertviz_core.plotting.writing import isolated
 
 COLOUR, PAPER = "#4c6ef5", "#e8890c"
-# A colour and a marker for each probe; grey for what has learnt nothing from a trained network.
+# A color and a marker for each probe; gray for what has learned nothing from a trained network.
 STYLES = {
     "right-branching": ("#8c8c8c", "triangle-right"),
     "best-offset": ("#8c8c8c", "triangle-right-open"),
@@ -37,7 +37,7 @@ def paper_figure(result: Probes) -> go.Figure:
     percent = 100 * result.to_frame()[["score", "low", "high", "with_punctuation"]]
     names = titles(result)
     without, including = papers_scores(result)
-    theirs = [a or b for a, b in zip(without, including, strict=True)]
+    paper_values = [a or b for a, b in zip(without, including, strict=True)]
     figure = go.Figure()
     figure.add_scatter(
         x=percent["score"],
@@ -63,7 +63,7 @@ def paper_figure(result: Probes) -> go.Figure:
         hovertemplate="%{y}: UAS with punctuation %{x:.1f}<extra></extra>",
     )
     figure.add_scatter(
-        x=theirs,
+        x=paper_values,
         y=names,
         mode="markers",
         name="paper (BERT-base, WSJ)",
@@ -97,8 +97,8 @@ def curves_figure(result: Probes) -> go.Figure:
                     marker={"symbol": STYLES[probe][1], "size": 6},
                     hovertemplate=f"{title(probe, result)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
                 )
-    figure.update_xaxes(title="seconds of training", rangemode="tozero")
-    figure.update_yaxes(title="loss, nats a word", rangemode="tozero")
+    figure.update_xaxes(title="training time, seconds", rangemode="tozero")
+    figure.update_yaxes(title="loss, nats per word", rangemode="tozero")
     return figure.update_layout(height=340, margin={"l": 55, "r": 10, "t": 20, "b": 45}, dragmode=False)
 
 
@@ -107,8 +107,8 @@ def distance_figure(result: Probes) -> go.Figure:
     figure = go.Figure()
     far = int(np.abs(result.distances).max(initial=1))
     ticks = ["ROOT" if d == 0 else f"{d:+d}" + (" …" if abs(d) == far else "") for d in result.distances.tolist()]
-    for place, (probe, name) in enumerate(zip(result.probes, titles(result), strict=True)):
-        n, right = result.distance_n[place], result.distance_right[place]
+    for index, (probe, name) in enumerate(zip(result.probes, titles(result), strict=True)):
+        n, right = result.distance_n[index], result.distance_right[index]
         figure.add_scatter(
             x=ticks,
             y=100 * right / np.where(n > 0, n, np.nan),
@@ -121,17 +121,17 @@ def distance_figure(result: Probes) -> go.Figure:
             hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
         )
     entries = 20 + 18 * len(result.probes)  # pixels
-    figure.update_xaxes(title="the governor stands so many words to the right", type="category")
-    figure.update_yaxes(title="found, percent", range=[-3, 103])
+    figure.update_xaxes(title="offset of the governor, words to the right", type="category")
+    figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
     return figure.update_layout(
         height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
     )
 
 
 def weight_map(weights: np.ndarray, name: str, *, chosen: Head | None = None, base: int = 1) -> go.Figure:
-    """The map of heads coloured by (layer, head) weights: blue speaks for an arc, orange against it."""
-    most = float(np.abs(weights).max(initial=0)) or 1.0
-    figure = head_map(weights, name, chosen=chosen, base=base, limits=(-most, most), unit="weight")
+    """The map of heads colored by (layer, head) weights: blue favors an arc, orange disfavors it."""
+    maximum = float(np.abs(weights).max(initial=0)) or 1.0
+    figure = head_map(weights, name, chosen=chosen, base=base, limits=(-maximum, maximum), unit="weight")
     return figure.update_traces(marker={"colorscale": DIVERGING})
 
 
@@ -141,14 +141,14 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     gold = [Arc(i, g - 1, name, f"{name}: {_named(words, i, g)}") for i, (g, name) in enumerate(_arcs(sentence))]
     if probe == "structural":
         guessed = [_edge(governors, *edge) for edge in sentence["guesses"][probe]]
-        said = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
+        text = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
     else:
         guesses = sentence["guesses"][probe]
         guessed = [Arc(i, g - 1, *_told(g == governors[i])) for i, g in enumerate(guesses)]
         counted = [name.split(":")[0] != "punct" for name in sentence["relations"]]
         right = sum(g == truth for g, truth, c in zip(guesses, governors, counted, strict=True) if c)
-        said = f"{right} of {sum(counted)} words right"
-    return said, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
+        text = f"{right} of {sum(counted)} words right"
+    return text, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
 
 
 def title(probe: str, result: Probes | None = None) -> str:

@@ -1,4 +1,7 @@
-"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3). Definitions: methods, 8."""
+"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3).
+
+Definitions: docs/methods.md, section 8.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +15,38 @@ from bertviz_core.analyses.probes.result import EXAMPLES, Probes
 from bertviz_core.analyses.results import with_left_out
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.probe_run import Study
+    from bertviz_core.analyses.probes.probe_run import ProbeRun
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
 
-def accumulator(model: AttentionModel, request: Request) -> Study:
+def accumulator(model: AttentionModel, request: Request) -> ProbeRun:
     """The whole work, not yet begun."""
-    from bertviz_core.analyses.probes.probe_run import Study
+    from bertviz_core.analyses.probes.probe_run import ProbeRun
 
-    return Study(model, request.settings, options_of(request.options), request.others)
+    return ProbeRun(model, request.settings, options_of(request.options), request.others)
 
 
 def run(
     model: AttentionModel,
     examples: Sentences,
-    accumulators: Sequence[Study],
+    accumulators: Sequence[ProbeRun],
     progress: Progress,
     batch_tokens: int | None = None,
 ) -> None:
     """In place of the engine's one pass: a pass for each network, and the trainings between them."""
-    for study in accumulators:
-        study.run(examples, progress, batch_tokens)
+    for probe_run in accumulators:
+        probe_run.run(examples, progress, batch_tokens)
 
 
-def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Probes:
-    gold, outcomes, seed = study.gold, study.outcomes, study.settings.seed
+def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any]) -> Probes:
+    gold, outcomes, seed = probe_run.gold, probe_run.outcomes, probe_run.settings.seed
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
-    heads = (study.model.layers, study.model.heads)
+    heads = (probe_run.model.layers, probe_run.model.heads)
     intervals = np.array([outcome.interval(gold, seed) for outcome in outcomes]).reshape(-1, 2)
 
     def counts(of: np.ndarray, right: bool) -> np.ndarray:
@@ -52,7 +55,7 @@ def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Pro
         return np.array([np.bincount(of, weight, of.max() + 1) for weight in weights])
 
     return Probes(
-        provenance=with_left_out(provenance, study.left_out),
+        provenance=with_left_out(provenance, probe_run.skipped),
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
         score=np.array([outcome.score for outcome in outcomes]),
@@ -67,22 +70,24 @@ def finish(study: Study, examples: Sentences, provenance: dict[str, Any]) -> Pro
         distances=distances,
         distance_n=counts(by_distance, False).astype(np.int64),
         distance_right=counts(by_distance, True),
-        attention=study.attention,
-        root=study.root,
-        layers=study.layers,
-        words=study.pairs.names,
-        vectors=study.pairs.vectors,
-        pair_weights=study.pairs.weights.reshape(len(study.pairs.weights), 2, *heads, study.pairs.vectors.shape[1]),
-        pair_bias=study.pairs.bias.reshape(-1, *heads),
+        attention=probe_run.attention,
+        root=probe_run.root,
+        layers=probe_run.layers,
+        words=probe_run.pairs.names,
+        vectors=probe_run.pairs.vectors,
+        pair_weights=probe_run.pairs.weights.reshape(
+            len(probe_run.pairs.weights), 2, *heads, probe_run.pairs.vectors.shape[1]
+        ),
+        pair_bias=probe_run.pairs.bias.reshape(-1, *heads),
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
-        about=study.about,
-        sentences=[_kept(study, i) for i in gold.indices[:EXAMPLES].tolist()],
+        about=probe_run.about,
+        sentences=[_kept(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
     )
 
 
-def _kept(study: Study, index: int) -> dict[str, Any]:
-    sentence = study.sentences[index]
-    guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in study.outcomes}
+def _kept(probe_run: ProbeRun, index: int) -> dict[str, Any]:
+    sentence = probe_run.sentences[index]
+    guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
     return {
         "where": sentence.where,
         "words": list(sentence.words),

@@ -31,15 +31,15 @@ OPTIMIZERS = ("lbfgs", "adam")
 class ProbeOptions(Options):
     """Which probes are trained, and how."""
 
-    probes: Annotated[tuple[str, ...], Doc("Names of probes, with commas between.")] = PROBES
+    probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
     decode: Annotated[str, Doc("greedy, or mst for maximum spanning trees.")] = "greedy"
     rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
-    misaligned_root: Annotated[bool, Doc("Also as released: candidate i has word i+1's vector.")] = False
-    optimizer: Annotated[str, Doc("Of attention only: lbfgs or adam.")] = "lbfgs"
-    seeds: Annotated[int, Doc("Networks drawn afresh for the random controls.")] = 3
-    dev: Annotated[Path | None, Doc("A treebank to score on; else a part of TREEBANK is held out.")] = None
-    vectors: Annotated[Path | None, Doc("Word vectors as GloVe writes them; else the model's own.")] = None
+    misaligned_root: Annotated[bool, Doc("Also score as released: candidate i with word i+1's vector.")] = False
+    optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
+    seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
+    dev: Annotated[Path | None, Doc("Test treebank; default: a part of TREEBANK.")] = None
+    vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
 
     def rows(self, paper: bool) -> list[str]:
         """The names of the result's rows, those as released after their aligned ones."""

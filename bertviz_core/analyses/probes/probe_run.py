@@ -18,12 +18,18 @@ from bertviz_core.analyses.probes.controls import control_governors, redrawn
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords, Probe
-from bertviz_core.analyses.probes.scoring import Gold, Outcome, not_punctuation
+from bertviz_core.analyses.probes.probes import (
+    AttentionAndWords,
+    AttentionOnly,
+    DistancesAndWords,
+    Probe,
+    ProbeSettings,
+)
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, not_punctuation
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
@@ -55,7 +61,7 @@ class Fitted:
 
 
 @dataclass
-class Study:
+class ProbeRun:
     """The work of one request. `outcomes` holds what came out; `about` what there is to say of it, as JSON.
 
     others: further files, "dev" (a treebank to score on) and "vectors".
@@ -71,9 +77,9 @@ class Study:
     def __post_init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
-        self.left_out = LeftOut()  # beside what the reading of the corpus left out
+        self.skipped = Skipped()  # beside what the reading of the corpus left out
         heads = (self.model.layers, self.model.heads)
-        self.choices = Choices(heads[0] * heads[1], self.settings.paper)
+        self.probe_settings = ProbeSettings(heads[0] * heads[1], self.settings.paper)
         self.names = self.plan.rows(self.settings.paper)
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
@@ -84,14 +90,14 @@ class Study:
         self.encoded, given = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, self.left_out)
-        self.gold = Gold.of(self.sentences, self.parts.test)
+        self.parts = split(self.sentences, given, self.settings.seed, early_stopping, self.skipped)
+        self.gold = GoldWords.of(self.sentences, self.parts.test)
         self.about["sentences"] = {name: len(getattr(self.parts, name)) for name in ("train", "validation", "test")}
         self._offsets()
         mapped = [name for name in self.names if _kind(name) in SCHEDULES and name != "structural"]
         if mapped:
             self._vectors(any("words" in name for name in mapped))
-            with Features(self.encoded, self.rows, self.choices.heads) as features:
+            with Features(self.encoded, self.rows, self.probe_settings.heads) as features:
                 self._mapped(features, mapped)
         if "structural" in self.plan.probes:
             self._structural()
@@ -99,14 +105,14 @@ class Study:
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
         """Every sentence, those of the test file last, numbered anew; and how many that file gave."""
-        held, given = list(examples), []
+        values, given = list(examples), []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
             reading = Reading()
             given = list(other.read(reading))
-            for reason, entry in reading.left_out.reasons.items():
-                self.left_out.reasons[f"in the test file: {reason}"] = entry
-        return [replace(encoded, number=i) for i, encoded in enumerate([*held, *given])], len(given)
+            for reason, entry in reading.skipped.reasons.items():
+                self.skipped.reasons[f"in the test file: {reason}"] = entry
+        return [replace(encoded, number=i) for i, encoded in enumerate([*values, *given])], len(given)
 
     def _offsets(self) -> None:
         best = best_offset([self.sentences[i] for i in self.parts.train.tolist()])
@@ -147,10 +153,10 @@ class Study:
         for seed in range(self.plan.seeds if drawn else 0):
             fresh = redrawn(self.model, self.settings.seed + seed)
             self._fill(features, fresh, f"Computing maps of random layers {seed + 1}")
-            for name, made in drawn.items():
-                made.append(self._fit(features, name))
-        for name, made in drawn.items():
-            self._add(name, made)
+            for name, probes in drawn.items():
+                probes.append(self._fit(features, name))
+        for name, probes in drawn.items():
+            self._add(name, probes)
 
     def _fill(self, features: Features, model: AttentionModel, stage: str) -> None:
         started = time.monotonic()
@@ -164,24 +170,24 @@ class Study:
             Data(features, part, self.model.device, governors)
             for part in (self.parts.train, self.parts.validation, self.parts.test)
         )
-        said = name if governors is None else "the control task"
+        text = name if governors is None else "the control task"
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             probe = self._probe(kind, name.endswith(AS_RELEASED)).to(self.model.device)
         if kind == "attention-only" and self.plan.optimizer == "lbfgs" and not self.settings.paper:
-            curve = fit_lbfgs(probe, train, validation, self.progress, said)
+            curve = fit_lbfgs(probe, train, validation, self.progress, text)
         else:
-            curve = fit_adam(probe, train, validation, self._schedule(kind), self.progress, said)
+            curve = fit_adam(probe, train, validation, self._schedule(kind), self.progress, text)
         seconds = time.monotonic() - started
-        self.progress.start(f"Scoring {said}")
+        self.progress.start(f"Scoring {text}")
         return Fitted(probe, guesses(probe, test, self.plan.decode, self.progress), curve, seconds)
 
     def _probe(self, kind: str, misaligned: bool = False) -> Probe:
         if kind == "attention-only":
-            return AttentionOnly(self.choices)
-        choices = replace(self.choices, misaligned_root=misaligned)
-        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(choices, self.vectors)
+            return AttentionOnly(self.probe_settings)
+        probe_settings = replace(self.probe_settings, misaligned_root=misaligned)
+        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(probe_settings, self.vectors)
 
     def _schedule(self, kind: str) -> Schedule:
         if self.settings.paper and kind != "structural":
@@ -200,9 +206,9 @@ class Study:
     def _look_into(self, features: Features, fitted: Fitted) -> None:
         """Weights of every head, and selectivity: the score less that of the same probe on the control task."""
         shape = (-1, self.model.layers, self.model.heads)
-        held = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
-        self.attention = held["weights"].reshape(shape)
-        self.root = held["root"].reshape(shape) if "root" in held else self.root
+        values = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
+        self.attention = values["weights"].reshape(shape)
+        self.root = values["root"].reshape(shape) if "root" in values else self.root
         targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         control = self._fit(features, "attention-only", targets)
         found = [control.guesses[i] == targets[i] for i in self.parts.test.tolist()]
@@ -214,10 +220,10 @@ class Study:
         counted = Counter(word for sentence in self.sentences for word in sentence.words)
         names = [word for word, _ in counted.most_common(WORDS)]
         row = dict(zip((w for s in self.sentences for w in s.words), np.concatenate(self.rows).tolist(), strict=True))
-        held = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
-        weights = np.stack([held["governor.weight"], held["dependent.weight"]]).astype(np.float16)
+        values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
+        weights = np.stack([values["governor.weight"], values["dependent.weight"]]).astype(np.float16)
         vectors = self.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16)
-        self.pairs = Pairs(names, vectors, weights, held["governor.bias"])
+        self.pairs = Pairs(names, vectors, weights, values["governor.bias"])
 
     def _structural(self) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
@@ -239,7 +245,7 @@ class Study:
         tried = structural.right_edges(structural.edges(probe, states, chosen_on, counted), self.sentences)
         found = structural.edges(probe, states, self.parts.test, counted)
         right = structural.right_edges(found, self.sentences)
-        best = int(tried[:, Gold.of(self.sentences, chosen_on).edge].mean(1).argmax())
+        best = int(tried[:, GoldWords.of(self.sentences, chosen_on).edge].mean(1).argmax())
         self.layers = right[:, self.gold.edge].mean(1)
         self.about["structural"] = {"layer": best, "rank": rank}
         guessed = {i: trees_of[best] for i, trees_of in found.items()}

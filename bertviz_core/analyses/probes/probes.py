@@ -1,7 +1,9 @@
-"""The probes as functions from maps and word vectors to p(i|j), that word i governs word j (methods, 8).
+"""The probes as functions from maps and word vectors to p(i|j), that word i governs word j.
 
 Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All
 but `DistancesAndWords` are linear in their parameters, so that their losses are convex.
+
+Definitions: docs/methods.md, section 8.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ProbeBatch:
     """Sentences of n words on the device.
 
     maps: (sentence, n, n, head) float32, first index attends to second.   root: (sentence, 4, n, head).
@@ -30,7 +32,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ProbeSettings:
     """What the probes of one run share.
 
     heads: of all layers.   paper: ROOT as the release has it (the words' own weights, on maps with CLS times one
@@ -47,14 +49,14 @@ class Choices:
 class Probe(nn.Module):
     """A linear layer's worth of parameters, and scores from them."""
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, probe_settings: ProbeSettings) -> None:
         super().__init__()
-        self.choices = choices
-        self.scales = nn.Parameter(torch.ones(2)) if choices.paper else None
+        self.probe_settings = probe_settings
+        self.scales = nn.Parameter(torch.ones(2)) if probe_settings.paper else None
 
     def joined(self, words: Tensor, root: Tensor) -> Tensor:
         """(sentence, n, n + 1) from scores (sentence, dependent, candidate word) and ROOT's (sentence, n)."""
-        if not self.choices.paper:
+        if not self.probe_settings.paper:
             own = torch.eye(words.shape[1], dtype=torch.bool, device=words.device)
             words = words.masked_fill(own, -torch.inf)
         return torch.cat([root[:, :, None], words], -1)
@@ -69,16 +71,16 @@ class AttentionOnly(Probe):
     weights: (2, head), w (governor -> dependent) then u (dependent -> governor).   root: (4, head).
     """
 
-    def __init__(self, choices: Choices) -> None:
-        super().__init__(choices)
-        self.weights = nn.Parameter(torch.zeros(2, choices.heads))
-        self.root = None if choices.paper else nn.Parameter(torch.zeros(4, choices.heads))
+    def __init__(self, probe_settings: ProbeSettings) -> None:
+        super().__init__(probe_settings)
+        self.weights = nn.Parameter(torch.zeros(2, probe_settings.heads))
+        self.root = None if probe_settings.paper else nn.Parameter(torch.zeros(4, probe_settings.heads))
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: ProbeBatch) -> Tensor:
         ahead, back = (batch.maps @ self.weights.T).unbind(-1)  # (sentence, n, n)
         return self.joined(ahead.mT + back, self._root(batch))
 
-    def _root(self, batch: Batch) -> Tensor:
+    def _root(self, batch: ProbeBatch) -> Tensor:
         if self.root is not None:
             return torch.einsum("brjk,rk->bj", batch.root, self.root)
         back, ahead = batch.root[:, 0::2] @ self.weights[1], batch.root[:, 1::2] @ self.weights[0]
@@ -92,29 +94,29 @@ class AttentionAndWords(Probe):
     governor, dependent: the parts that read v_i and v_j; each gives w's share, then u's.
     """
 
-    def __init__(self, choices: Choices, vectors: Tensor) -> None:
-        super().__init__(choices)
+    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor) -> None:
+        super().__init__(probe_settings)
         self.vectors = nn.Buffer(vectors)
         dimension = vectors.shape[1]
-        self.governor = _zeros(dimension, 2 * choices.heads)
-        self.dependent = _zeros(dimension, 2 * choices.heads, bias=False)
-        self.root = None if choices.paper else _zeros(dimension, 4 * choices.heads)
+        self.governor = _zeros(dimension, 2 * probe_settings.heads)
+        self.dependent = _zeros(dimension, 2 * probe_settings.heads, bias=False)
+        self.root = None if probe_settings.paper else _zeros(dimension, 4 * probe_settings.heads)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: ProbeBatch) -> Tensor:
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
-        root_vector, candidates = aligned(vectors, self.choices.misaligned_root)
+        root_vector, candidates = aligned(vectors, self.probe_settings.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
         of_dependent = self.dependent(vectors).unflatten(-1, (2, -1))  # (sentence, j, 2, head)
         first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
         second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
         ahead, back = (batch.maps @ first + (batch.maps.transpose(1, 2) @ second).transpose(1, 2)).unbind(-1)
         scores = ahead.mT + back
-        if self.choices.misaligned_root:
+        if self.probe_settings.misaligned_root:
             last = batch.maps[:, -1] * of_dependent[:, :, 0] + batch.maps[:, :, -1] * of_dependent[:, :, 1]
             scores[:, :, -1] -= last.sum(-1)
         return self.joined(scores, self._root(batch, vectors, root_vector, of_dependent))
 
-    def _root(self, batch: Batch, vectors: Tensor, root_vector: Tensor, of_dependent: Tensor) -> Tensor:
+    def _root(self, batch: ProbeBatch, vectors: Tensor, root_vector: Tensor, of_dependent: Tensor) -> Tensor:
         if self.root is not None:
             weights = self.root(vectors).unflatten(-1, (4, -1))
             return torch.einsum("brjk,bjrk->bj", batch.root, weights)
@@ -127,8 +129,8 @@ class AttentionAndWords(Probe):
 class DistancesAndWords(Probe):
     """One hidden layer of 256 tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0 unless misaligned."""
 
-    def __init__(self, choices: Choices, vectors: Tensor) -> None:
-        super().__init__(choices)
+    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor) -> None:
+        super().__init__(probe_settings)
         self.scales = None
         self.vectors = nn.Buffer(vectors)
         self.governor = nn.Linear(vectors.shape[1], HIDDEN)
@@ -136,13 +138,13 @@ class DistancesAndWords(Probe):
         self.distance = nn.Linear(DISTANCES, HIDDEN, bias=False)
         self.output = nn.Linear(HIDDEN, 1, bias=False)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: ProbeBatch) -> Tensor:
         vectors = self.vectors[batch.words]
-        root_vector, words = aligned(vectors, self.choices.misaligned_root)
+        root_vector, words = aligned(vectors, self.probe_settings.misaligned_root)
         candidates = torch.cat([root_vector[:, None], words], 1)
         distance = self.distance(distances(vectors.shape[1], vectors.device))  # (n, n + 1, hidden)
         of_dependent = self.dependent(vectors)[:, :, None]
-        if self.choices.misaligned_root:
+        if self.probe_settings.misaligned_root:
             of_dependent = of_dependent.repeat(1, 1, candidates.shape[1], 1)
             of_dependent[:, :, -1] = 0
         hidden = self.governor(candidates)[:, None] + of_dependent + distance

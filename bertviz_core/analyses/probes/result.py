@@ -82,8 +82,8 @@ class Probes(Result):
 
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")
-        held = {name: to_lists(getattr(self, name)) for name in names}
-        return held | {
+        values = {name: to_lists(getattr(self, name)) for name in names}
+        return values | {
             "probes": self.probes,
             "relations": self.relations,
             "distances": self.distances.tolist(),

@@ -15,7 +15,7 @@ RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Gold:
+class GoldWords:
     """The test part, all words of all sentences one after the other.
 
     indices: (sentence,).   sentence: (word,) place among indices.   governor: (word,) 0 is ROOT.
@@ -36,7 +36,7 @@ class Gold:
     def of(cls, sentences: Sequence[Sentence], indices: np.ndarray) -> Self:
         chosen = [sentences[i] for i in indices.tolist()]
         governor = np.concatenate([np.array(sentence.governors) for sentence in chosen])
-        place = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
+        index = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
         marks = [not_punctuation(sentence) for sentence in chosen]
         edge = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
         return cls(
@@ -46,7 +46,7 @@ class Gold:
             np.array([name for sentence in chosen for name in sentence.relations]),
             np.concatenate(marks),
             np.concatenate(edge),
-            np.where(governor == 0, 0, (governor - place).clip(-FARTHEST, FARTHEST)),
+            np.where(governor == 0, 0, (governor - index).clip(-FARTHEST, FARTHEST)),
         )
 
     def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:
@@ -80,7 +80,7 @@ class Outcome:
         """The share over all words; NaN for UUAS, whose trees have no punctuation."""
         return float(self.right.mean()) if self.metric == "UAS" else float("nan")
 
-    def interval(self, gold: Gold, seed: int) -> tuple[float, float]:
+    def interval(self, gold: GoldWords, seed: int) -> tuple[float, float]:
         """95% bootstrap interval over sentences, each drawn with all its words."""
         size = len(gold.indices)
         right = np.bincount(gold.sentence, self.right * self.counted, size)

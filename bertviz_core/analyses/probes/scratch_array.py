@@ -13,10 +13,10 @@ import numpy as np
 from bertviz_core.errors import SettingsError
 
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
-MOST = 1 << 35  # bytes that may go there
+MAX_ON_DISK = 1 << 35  # bytes that may go there
 
 
-class Room:
+class ScratchArray:
     """`flat`: (total,) float16, zeros. A context that removes its file when left.
 
     Raises SettingsError where there is no room; `what` says of what.
@@ -28,12 +28,12 @@ class Room:
             self.flat = np.zeros(total, dtype=np.float16)
             return
         self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
-        if 2 * total > min(MOST, shutil.disk_usage(self._folder.name).free * 0.8):
+        if 2 * total > min(MAX_ON_DISK, shutil.disk_usage(self._folder.name).free * 0.8):
             self._folder.cleanup()
             raise SettingsError(
-                f"The {what} of this treebank would take {2 * total / 1e9:,.0f} GB, more than there is room for.",
+                f"The {what} of this treebank needs {2 * total / 1e9:,.0f} GB, more than is free.",
                 where=tempfile.gettempdir(),
-                hint="Use --limit, or make room in the temporary folder.",
+                hint="Use --limit, or free space in the temporary folder.",
             )
         self.flat = np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
 

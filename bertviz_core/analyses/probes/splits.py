@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.errors import InputError
 
 TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
-FEWEST = 10  # different sentences, below which there is nothing to learn from
+MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Parts:
     test: np.ndarray
 
 
-def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: bool, left_out: LeftOut) -> Parts:
+def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: bool, skipped: Skipped) -> Parts:
     """The parts of `sentences`, of which the last `given` are a test file of their own (0: a part is held out).
 
     Sentences of the same words stay together; training sentences that also stand in the test file are left out and
@@ -35,18 +35,18 @@ def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: 
     tested = {sentence.words for sentence in sentences[first:]}
     for sentence in sentences[:first]:
         if sentence.words in tested:
-            left_out.add("a sentence that also stands in the test file (not trained on)", sentence.where)
+            skipped.add("a sentence that is also in the test file (not trained on)", sentence.where)
     different = {sentence.words for sentence in sentences[:first]} - tested
     order = sorted(different, key=lambda words: _draw(words, seed))
-    if len(order) < FEWEST:
+    if len(order) < MIN_SENTENCES:
         raise InputError(
             f"{len(order)} different sentences are too few to train a probe on.",
-            hint=f"Give a treebank of {FEWEST} or more; hundreds are better.",
+            hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.",
         )
     cut = 0 if given else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
-    place = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
-    drawn = [place.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
+    split_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
+    drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
     train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
     return Parts(train, validation, test)
 

@@ -16,7 +16,7 @@ import torch
 from scipy.sparse.csgraph import minimum_spanning_tree
 from torch import Tensor, nn
 
-from bertviz_core.analyses.probes.scratch_array import Room
+from bertviz_core.analyses.probes.scratch_array import ScratchArray
 from bertviz_core.analyses.probes.training import Curve, Schedule
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import buckets, collate
@@ -51,7 +51,7 @@ class WordStates:
         self.model, self.sentences = model, sentences
         shapes = [(model.layers + 1, len(one.sentence), model.encoder.config.hidden_size) for one in sentences]
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        self._room = Room(ends[-1], "hidden states")
+        self._room = ScratchArray(ends[-1], "hidden states")
         flat = self._room.flat
         self.states = [
             flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
@@ -91,9 +91,9 @@ class StructuralProbe(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """(layer, sentence, n, n) squared distances, from states (layer, sentence, n, dimension)."""
-        seen = states @ self.maps[:, None]
-        square = seen.square().sum(-1)
-        return (square[..., :, None] + square[..., None, :] - 2 * seen @ seen.mT).clamp(min=0)
+        record = states @ self.maps[:, None]
+        square = record.square().sum(-1)
+        return (square[..., :, None] + square[..., None, :] - 2 * record @ record.mT).clamp(min=0)
 
 
 def loss_of(predicted: Tensor, gold: Tensor) -> Tensor:
@@ -119,8 +119,8 @@ def fit(
     progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
         total = 0.0
-        for place in rng.permutation(len(parts)):
-            chosen = parts[place]
+        for index in rng.permutation(len(parts)):
+            chosen = parts[index]
             optimiser.zero_grad(set_to_none=True)
             loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
             loss.sum().backward()
@@ -130,7 +130,7 @@ def fit(
             progress.advance(1)
         losses = _losses(probe, states, trees, held_out)
         curve.add(total / max(1, sum(map(len, parts))), float(losses.mean()))
-        if held_out and best.seen(losses):
+        if held_out and best.record(losses):
             break
     best.restore()
     return curve
@@ -172,21 +172,21 @@ class _BestLayers:
     def __init__(self, probe: StructuralProbe, patience: int) -> None:
         self.probe, self.patience, self.since = probe, patience, 0
         self.losses = torch.full((len(probe.maps),), torch.inf)
-        self.kept: Tensor | None = None
+        self.best: Tensor | None = None
 
-    def seen(self, losses: Tensor) -> bool:
+    def record(self, losses: Tensor) -> bool:
         """Take note of losses (layer,); true when no layer has had a better one for too long."""
         better = losses < self.losses
         self.since = 0 if better.any() else self.since + 1
         self.losses = torch.where(better, losses, self.losses)
-        old, new = self.kept, self.probe.maps.detach()
-        self.kept = new.clone() if old is None else torch.where(better.to(new.device)[:, None, None], new, old)
+        old, new = self.best, self.probe.maps.detach()
+        self.best = new.clone() if old is None else torch.where(better.to(new.device)[:, None, None], new, old)
         return self.since >= self.patience
 
     @torch.no_grad()
     def restore(self) -> None:
-        if self.kept is not None:
-            self.probe.maps.copy_(self.kept)
+        if self.best is not None:
+            self.probe.maps.copy_(self.best)
 
 
 @torch.no_grad()

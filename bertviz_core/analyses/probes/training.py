@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from bertviz_core.analyses.probes.features import Features, Group
-from bertviz_core.analyses.probes.probes import Batch, Probe
+from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
 from bertviz_core.engine.progress import Progress
 
 ITERATIONS = 50  # of L-BFGS
@@ -82,18 +82,18 @@ class Data:
 
     def batches(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
         """Parts of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
-        made = []
+        built = []
         for group, rows in self.groups:
-            most = words // group.length if words else CHUNK // group.maps[0].size
-            made += [(group, rows[i : i + max(1, most)]) for i in range(0, len(rows), max(1, most))]
-        return made
+            maximum = words // group.length if words else CHUNK // group.maps[0].size
+            built += [(group, rows[i : i + max(1, maximum)]) for i in range(0, len(rows), max(1, maximum))]
+        return built
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
         places = [self.place[index] for index in self.order]
         return [(self.all_groups[group], np.array([row])) for group, row in places]
 
-    def take(self, part: tuple[Group, np.ndarray]) -> Batch:
+    def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part
         governors = group.governors[rows]
         if self.governors is not None:
@@ -102,14 +102,14 @@ class Data:
         at = slice(rows[0], rows[-1] + 1) if whole else rows  # a run of rows needs no copy
         maps, root = (torch.from_numpy(array[at]).to(self.device).float() for array in (group.maps, group.root))
         words, gold = (torch.from_numpy(array).to(self.device) for array in (group.words[rows], governors))
-        return Batch(maps, root, words, gold)
+        return ProbeBatch(maps, root, words, gold)
 
-    def __iter__(self) -> Iterator[tuple[Group, np.ndarray, Batch]]:
+    def __iter__(self) -> Iterator[tuple[Group, np.ndarray, ProbeBatch]]:
         for group, rows in self.batches():
             yield group, rows, self.take((group, rows))
 
 
-def loss_of(probe: Probe, batch: Batch) -> Tensor:
+def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
     """Summed cross-entropy over all words, nats."""
     return nn.functional.cross_entropy(probe(batch).flatten(0, 1), batch.governors.flatten(), reduction="sum")
 
@@ -121,7 +121,7 @@ def mean_loss(probe: Probe, data: Data) -> float:
 
 
 def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> Curve:
-    """Minimise the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
+    """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
     curve, parameters = Curve(), list(probe.parameters())
     best = _Best(probe, 5 * PATIENCE)
     progress.start(f"Training {name}", ITERATIONS, "iterations")
@@ -139,7 +139,7 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
         _assign(parameters, point)
         curve.add(latest, mean_loss(probe, validation))
         progress.advance(1)
-        if best.seen(curve.validation_loss[-1]):
+        if best.record(curve.validation_loss[-1]):
             raise StopIteration
 
     start = torch.cat([parameter.detach().flatten() for parameter in parameters]).cpu().double().numpy()
@@ -159,18 +159,18 @@ def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, pr
     for _ in range(schedule.epochs):
         order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
         total = 0.0
-        for place in order:
-            total += _step(probe, optimiser, train.take(parts[place]), schedule.singly)
+        for index in order:
+            total += _step(probe, optimiser, train.take(parts[index]), schedule.singly)
             falling.step()
             progress.advance(1)
         curve.add(total / train.words, mean_loss(probe, validation))
-        if best.seen(curve.validation_loss[-1]):
+        if best.record(curve.validation_loss[-1]):
             break
     best.restore()
     return curve
 
 
-def _step(probe: Probe, optimiser: torch.optim.Optimizer, batch: Batch, summed: bool) -> float:
+def _step(probe: Probe, optimiser: torch.optim.Optimizer, batch: ProbeBatch, summed: bool) -> float:
     optimiser.zero_grad(set_to_none=True)
     loss = loss_of(probe, batch)
     (loss if summed else loss / batch.governors.numel()).backward()
@@ -204,18 +204,18 @@ class _Best:
     def __init__(self, probe: Probe, patience: int) -> None:
         self.probe, self.patience = probe, patience
         self.loss, self.since = float("inf"), 0
-        self.kept: list[Tensor] | None = None
+        self.best: list[Tensor] | None = None
 
-    def seen(self, loss: float) -> bool:
+    def record(self, loss: float) -> bool:
         """Take note of a loss; true when there has been no better one for too long."""
         if loss < self.loss:
             self.loss, self.since = loss, 0
-            self.kept = [parameter.detach().clone() for parameter in self.probe.parameters()]
+            self.best = [parameter.detach().clone() for parameter in self.probe.parameters()]
         else:
             self.since += 1
-        return self.kept is not None and self.since >= self.patience
+        return self.best is not None and self.since >= self.patience
 
     @torch.no_grad()
     def restore(self) -> None:
-        for parameter, kept in zip(self.probe.parameters(), self.kept or [], strict=False):
-            parameter.copy_(kept)
+        for parameter, best in zip(self.probe.parameters(), self.best or [], strict=False):
+            parameter.copy_(best)

@@ -32,7 +32,7 @@ def word_vectors(
     if source:
         read = read_vectors(source, set(words))
         return {word: read.row(word) for word in words}, read.matrix, source.name
-    rows = {word: place for place, word in enumerate(words, start=1)}
+    rows = {word: index for index, word in enumerate(words, start=1)}
     return rows, embeddings(model, words), "the model's input embeddings"
 
 

@@ -15,7 +15,7 @@ from bertviz_core.plotting.palette import TOKENS
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 
 GAP = 0.17  # between panels, as a share of the figure
-WRITTEN = 0.1  # coloured bars from this share on carry it as text
+WRITTEN = 0.1  # colored bars from this share on carry it as text
 
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:

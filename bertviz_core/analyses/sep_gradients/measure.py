@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.results import with_left_out
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,7 +34,7 @@ class GradientAverages(SegmentAverages):
 
         super().__init__(*args)
         self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
-        self.left_out = LeftOut()
+        self.skipped = Skipped()
 
     def update(self, batch: Batch, gradient: LayerGradient) -> None:
         import torch
@@ -86,12 +86,12 @@ def run(
     from bertviz_core.models.masking import Masking
 
     masking = Masking.of(model.tokens, examples.settings.seed)
-    left_out = LeftOut()
-    segments = _with_words(examples, masking, left_out)
+    skipped = Skipped()
+    segments = _with_words(examples, masking, skipped)
     size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
     stream.run(model, segments, accumulators, progress, size, partial(backward, masking=masking))
     for accumulator in accumulators:
-        accumulator.left_out = left_out
+        accumulator.skipped = skipped
 
 
 def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
@@ -104,7 +104,7 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
             "No segment has a token that could be masked.", where=segments.source.name, hint="Give text with words."
         )
     return SepGradients(
-        provenance=with_left_out(provenance, accumulator.left_out),
+        provenance=with_left_out(provenance, accumulator.skipped),
         **accumulator.result(),
         texts=accumulator.texts(segments.tokens),
         loss=loss / count,
@@ -129,17 +129,17 @@ def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, li
     from bertviz_core.models.masking import Masking
 
     masking = Masking.of(segments.tokens, segments.settings.seed)
-    for example in _with_words(segments, masking, LeftOut()):
+    for example in _with_words(segments, masking, Skipped()):
         masked = masking.apply(example)
         arrays = (example.ids, masked.ids, example.types if types else 0 * example.types, masked.labels)
         names = ("original_ids", "input_ids", "token_type_ids", "labels")
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 
 
-def _with_words(segments: Segments, masking: Masking, left_out: LeftOut) -> Iterable[Encoded]:
+def _with_words(segments: Segments, masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
     """The segments that have a token to predict; the others are left out and counted."""
     for example in segments:
         if len(masking.candidates(example.ids)):
             yield example
         else:
-            left_out.add("a segment of special tokens alone, with nothing to predict", example.where)
+            skipped.add("a segment of special tokens only, with nothing to predict", example.where)

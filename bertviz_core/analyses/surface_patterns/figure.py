@@ -1,4 +1,4 @@
-"""Figure 2: the release's three panels, rightly labelled."""
+"""Figure 2: the release's three panels, rightly labeled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GAP = 0.13  # between panels, as a share of the figure
 PANELS = (
     ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct")),
     ("Attention to [SEP], by where it comes from", ("sep_to_sep", "other_to_sep")),
-    ("Attention to neighbours", ("current", "previous", "next")),
+    ("Attention to neighbors", ("current", "previous", "next")),
 )
 
 

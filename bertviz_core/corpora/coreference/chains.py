@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora.coreference.documents import Mention, ordered
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError, shorten
 
-MOST_OPEN = 10_000  # mentions that have begun and not yet ended
+MAX_OPEN = 10_000  # mentions that have begun and not yet ended
 NONE = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 
@@ -21,7 +21,7 @@ class Chains:
     so that mentions of different chains may cross and mentions of one chain may nest."""
 
     file: str
-    left_out: LeftOut
+    skipped: Skipped
     unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # label -> (word, line), latest last
     numbers: dict[str, int] = field(default_factory=dict)  # label -> cluster
     found: dict[Mention, None] = field(default_factory=dict)
@@ -30,9 +30,9 @@ class Chains:
     def open(self, label: str, start: int, line: int) -> None:
         """A mention that begins at word `start`; raises InputError where more are open than ever are."""
         self.opened += 1
-        if self.opened > MOST_OPEN:
+        if self.opened > MAX_OPEN:
             raise InputError(
-                f"More than {MOST_OPEN:,} brackets of chains are open here.",
+                f"More than {MAX_OPEN:,} brackets of chains are open here.",
                 where=f"{self.file}, line {line}",
                 hint="Close each at the last word of its mention.",
             )
@@ -56,9 +56,9 @@ class Chains:
         """Take in `words[start:end]`; the same words twice in one chain count once."""
         mention = Mention(start, end, self.numbers.setdefault(label, len(self.numbers)))
         if start >= end:
-            self.left_out.add("a mention without a word of its own (a zero)", where)
+            self.skipped.add("a mention without a word of its own (a zero)", where)
         elif mention in self.found:
-            self.left_out.add("a mention given twice (read once)", where)
+            self.skipped.add("a mention given twice (read once)", where)
         else:
             self.found[mention] = None
 

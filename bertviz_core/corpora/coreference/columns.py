@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from bertviz_core.corpora.coreference.chains import NONE, Chains, brackets
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent, sentence_starts
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
@@ -74,12 +74,12 @@ def kind(fields: Sequence[str]) -> str:
     return {2: "2 columns (document, chains)", 3: "3 columns (index, token, chains)", 5: "5 columns"}.get(count, "")
 
 
-def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
     number = 0
     for block in _blocks(source):
         if block.width:
-            yield _document(number, block, source.name, left_out)
+            yield _document(number, block, source.name, skipped)
             number += 1
 
 
@@ -117,23 +117,23 @@ def _checked(fields: list[str], width: int, where: str) -> list[str]:
     """A row as wide as the format needs; empty fields that a tab at the end adds are dropped."""
     while len(fields) > width and not fields[-1]:
         fields.pop()
-    least = 11 if width >= 11 else width
-    if len(fields) < least or (width < 11 and len(fields) != width):
+    minimum = 11 if width >= 11 else width
+    if len(fields) < minimum or (width < 11 and len(fields) != width):
         raise InputError(
             f"The row has {len(fields)} columns where the file has {width}.",
             where=where,
-            hint="Mend or remove the row.",
+            hint="Fix or remove the row.",
         )
     return fields
 
 
-def _document(number: int, block: Block, file: str, left_out: LeftOut) -> CoreferenceDocument:
-    chains, starts = Chains(file, left_out), block.starts
+def _document(number: int, block: Block, file: str, skipped: Skipped) -> CoreferenceDocument:
+    chains, starts = Chains(file, skipped), block.starts
     for word, (line, text) in enumerate(zip(block.lines, block.chains, strict=True)):
         _read_chains(text, word, line, chains)
     where = f"line {block.line}"
     if block.width == 2:
-        left_out.add("a word that the file does not name (read as _)", where, len(block.words))
+        skipped.add("a word that the file does not name (read as _)", where, len(block.words))
     if block.width == 3 and len(starts) == 1:
         starts = list(sentence_starts(block.words))
     return CoreferenceDocument(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bertviz_core.corpora.coreference.chains import Chains, brackets
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
@@ -45,10 +45,10 @@ class Draft:
         )
 
 
-def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    number, place = 0, _label_place(DEFAULT_ORDER)
-    draft = _draft("", 1, source, left_out)
+    number, index = 0, _label_place(DEFAULT_ORDER)
+    draft = _draft("", 1, source, skipped)
     sentence_over = True
     for line, text in source.lines():
         if text.startswith("#"):
@@ -57,22 +57,22 @@ def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument
                 if draft.words:
                     yield draft.finished(number)
                     number += 1
-                draft, sentence_over = _draft(value, line, source, left_out), True
+                draft, sentence_over = _draft(value, line, source, skipped), True
             elif name == "global.Entity":
-                place = _label_place(value)
+                index = _label_place(value)
         elif not text.strip():
             sentence_over = True
         else:
             if sentence_over:
                 draft.sentences.append(len(draft.words))
                 sentence_over = False
-            _read_row(draft, text.split("\t"), place, line)
+            _read_row(draft, text.split("\t"), index, line)
     if draft.words:
         yield draft.finished(number)
 
 
-def _draft(name: str, line: int, source: Source, left_out: LeftOut) -> Draft:
-    return Draft(name, line, Chains(source.name, left_out), Extent(source.name))
+def _draft(name: str, line: int, source: Source, skipped: Skipped) -> Draft:
+    return Draft(name, line, Chains(source.name, skipped), Extent(source.name))
 
 
 def _label_place(order: str) -> int:
@@ -87,7 +87,7 @@ def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
         raise InputError(
             f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them.",
             where=f"{draft.chains.file}, line {line}",
-            hint="Mend or remove the row.",
+            hint="Fix or remove the row.",
         )
     start, tag = len(draft.words), fields[3] if fields[3] != "_" else fields[4]
     draft.extent.add(line, fields[1], tag, fields[9])
@@ -113,7 +113,7 @@ def _read_entity(chains: Chains, text: str, span: tuple[int, int], place: int, l
         label = names[place] if len(names) > place else names[-1]
         if part := PART.fullmatch(label):
             if opens and part[2] == "1":
-                chains.left_out.add("a discontinuous mention", f"line {line}")
+                chains.skipped.add("a discontinuous mention", f"line {line}")
             continue
         if opens:
             chains.open(label, span[0], line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bertviz_core.errors import InputError
 
 # What one document may hold, for it is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
-MOST_WORDS, MOST_BRACKETS, MOST_LETTERS = 700_000, 500_000, 5_000_000
+MAX_WORDS, MAX_BRACKETS, MAX_LETTERS = 700_000, 500_000, 5_000_000
 ENDS = frozenset(".?!")
 CLOSERS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 
@@ -57,9 +57,9 @@ class Extent:
         self.words += 1
         self.brackets += sum(cell.count("(") for cell in cells)
         self.letters += sum(map(len, cells))
-        if self.words > MOST_WORDS or self.brackets > MOST_BRACKETS or self.letters > MOST_LETTERS:
+        if self.words > MAX_WORDS or self.brackets > MAX_BRACKETS or self.letters > MAX_LETTERS:
             raise InputError(
-                f"The document has more than {MOST_WORDS:,} words, {MOST_BRACKETS:,} brackets or {MOST_LETTERS:,} "
+                f"The document has more than {MAX_WORDS:,} words, {MAX_BRACKETS:,} brackets or {MAX_LETTERS:,} "
                 "letters.",
                 where=f"{self.file}, line {line}",
                 hint="Split it into several documents.",

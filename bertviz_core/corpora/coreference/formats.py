@@ -1,6 +1,6 @@
 """Coreference corpora: documents with the chains of mentions that refer to the same thing.
 
-The format is recognised from the content: CoNLL-2012 (12 or more columns), LitBank's 13 columns, 3 columns (index,
+The format is recognized from the content: CoNLL-2012 (12 or more columns), LitBank's 13 columns, 3 columns (index,
 token, chains), the reference scorer's test cases (5 or 2 columns), CorefUD (CoNLL-U with `Entity=` in MISC), the
 jsonlines of the end-to-end systems, and GAP's table of a pronoun and two names.
 """
@@ -13,29 +13,29 @@ from dataclasses import dataclass
 
 from bertviz_core.corpora.coreference import columns, corefud, gap, jsonlines
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 
-Reader = Callable[[Source, LeftOut], Iterator[CoreferenceDocument]]
+Reader = Callable[[Source, Skipped], Iterator[CoreferenceDocument]]
 HINT = "Give CoNLL-2012, LitBank, 3 columns (index, token, chains), CorefUD, jsonlines or GAP."
 
 
 @dataclass(frozen=True, slots=True)
 class CoreferenceCorpus:
-    """Documents, read anew and one at a time on every pass. `format` names what was recognised."""
+    """Documents, read anew and one at a time on every pass. `format` names what was recognized."""
 
     source: Source
     format: str
     reader: Reader
 
-    def documents(self, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
-        """Every document; what cannot be shown is counted in `left_out`, what is broken raises InputError."""
-        return self.reader(self.source, left_out)
+    def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+        """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
+        return self.reader(self.source, skipped)
 
 
 def read_coreference(source: Source, *, predicted: bool = False) -> CoreferenceCorpus:
-    """Recognise the format; raises InputError for a source that is none of them.
+    """Recognize the format; raises InputError for a source that is none of them.
 
     predicted: where a file has both, take the chains a system predicted instead of the gold ones.
     """
@@ -50,7 +50,7 @@ def check_coreference(source: Source) -> None:
     """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
     corpus = read_coreference(source)
     chained = False
-    for document in corpus.documents(LeftOut()):
+    for document in corpus.documents(Skipped()):
         chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
     if not chained:
         raise InputError(
@@ -75,5 +75,7 @@ def _recognise(source: Source) -> str:
         return "CorefUD"
     if kind := columns.kind(fields):
         return kind
-    what = "The file holds no words." if not line.strip() or line.startswith("#") else "This is no coreference file."
+    what = (
+        "The file contains no words." if not line.strip() or line.startswith("#") else "This is not a coreference file."
+    )
     raise InputError(what, where=source.name, hint=HINT)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention, ordered, sentence_starts
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError, shorten
 from bertviz_core.numbers import small_int
@@ -17,7 +17,7 @@ NAMES = ("Pronoun", "A", "B")
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
-def documents(source: Source, left_out: LeftOut) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
     names: list[str] = []
     number = 0
@@ -45,14 +45,14 @@ def _row(names: list[str], text: str, where: str) -> dict[str, str]:
 def _document(number: int, line: int, row: dict[str, str], where: str) -> CoreferenceDocument:
     text = row["Text"]
     spans = [_span(row, name, where) for name in NAMES]
-    places = _words(text, {place for span in spans for place in span})
+    places = _words(text, {index for span in spans for index in span})
     clusters = {"Pronoun": 0, "A": 1, "B": 2}
     for name in ("A", "B"):
         if row[f"{name}-coref"].upper() == "TRUE":
             clusters[name] = clusters["Pronoun"]
     mentions = []
     for name, (start, end) in zip(NAMES, spans, strict=True):
-        inside = [i for i, place in enumerate(places) if start <= place[0] < end]
+        inside = [i for i, index in enumerate(places) if start <= index[0] < end]
         mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
     words = tuple(text[start:end] for start, end in places)
     return CoreferenceDocument(number, row["ID"], f"line {line}", words, sentence_starts(words), ordered(mentions))
@@ -65,9 +65,9 @@ def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
     if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
         return offset, offset + len(surface)
     raise InputError(
-        f"{shorten(surface, 80)!r} does not stand at {shorten(written, 80)} in the text.",
+        f"{shorten(surface, 80)!r} is not at {shorten(written, 80)} in the text.",
         where=where,
-        hint="Mend the offset.",
+        hint="Fix the offset.",
     )
 
 

@@ -50,7 +50,7 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     return tuple(phrase_head(phrase, tags) if phrase else rule(mention) for phrase, mention in spans)
 
 
-def how(document: CoreferenceDocument) -> str:
+def head_word_source(document: CoreferenceDocument) -> str:
     """ "trees", "parse" or "rule": what decides the document's head words, the rule where the first two say nothing."""
     if document.governors is not None:
         return "trees"

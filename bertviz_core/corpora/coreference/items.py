@@ -1,4 +1,7 @@
-"""Items: the mentions that have an antecedent, and what each may choose from in its window (methods, 7)."""
+"""Items: the mentions that have an antecedent, and what each may choose from in its window.
+
+Definitions: docs/methods.md, section 7.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 
 Span = tuple[int, int]  # first word, one past the last
-OUT_OF_REACH = "a mention none of whose antecedents its window shows (out of reach)"
+OUT_OF_REACH = "a mention with no antecedent in its window (out of reach)"
 SAME_HEAD = "a mention whose only antecedents share its head word"
 
 
@@ -28,7 +31,7 @@ class Item:
 
 
 def items_of(
-    document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], left_out: LeftOut
+    document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], skipped: Skipped
 ) -> list[list[Item]]:
     """For every window the items that are scored in it: in the first that shows the item's head word.
 
@@ -44,15 +47,15 @@ def items_of(
             continue
         earlier = chains.setdefault(mention.cluster, set())
         if earlier - {head}:
-            place = bisect_left(ends, head + 1)
-            candidates = _candidates(before, head, windows[place])
+            position = bisect_left(ends, head + 1)
+            candidates = _candidates(before, head, windows[position])
             antecedents = tuple(c for c in candidates if document.mentions[c].cluster == mention.cluster)
             if antecedents:
-                items[place].append(Item(index, candidates, antecedents))
+                items[position].append(Item(index, candidates, antecedents))
             else:
-                left_out.add(OUT_OF_REACH, f"{document.name}, word {mention.start + 1}")
+                skipped.add(OUT_OF_REACH, f"{document.name}, word {mention.start + 1}")
         elif earlier:
-            left_out.add(SAME_HEAD, f"{document.name}, word {mention.start + 1}")
+            skipped.add(SAME_HEAD, f"{document.name}, word {mention.start + 1}")
         insort(before, (head, index))
         earlier.add(head)
     return items

@@ -11,18 +11,18 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.chains import Chains
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import InputError
 
 
-def documents(source: Source, left_out: LeftOut, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
+def documents(source: Source, skipped: Skipped, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
     """A document a line; with `predicted`, `predicted_clusters` in place of `clusters` where a line has them."""
     number = 0
     for line, text in source.lines():
         if text.strip():
             where = f"{source.name}, line {line}"
-            yield _document(number, line, _object(text, where), Chains(source.name, left_out), predicted)
+            yield _document(number, line, _object(text, where), Chains(source.name, skipped), predicted)
             number += 1
 
 
@@ -30,7 +30,7 @@ def _object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
-        raise InputError("The line is not JSON.", where=where, hint="Write one object a line.") from error
+        raise InputError("The line is not JSON.", where=where, hint="Write one object per line.") from error
     if not isinstance(value, dict) or not _is_text(value.get("sentences")):
         raise InputError(
             "`sentences` is not a list of lists of words.", where=where, hint='Write {"sentences": [["A", "word"]]}.'
@@ -75,7 +75,7 @@ def _name(key: Any) -> str:
 
 
 def _span(span: Any, words: int, where: str) -> tuple[int, int]:
-    if isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span):
+    if isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span):
         start, end = span
         if 0 <= start <= end < words:
             return start, end

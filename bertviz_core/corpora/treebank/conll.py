@@ -49,15 +49,15 @@ def swapped(block: list[Line]) -> str:
     columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
     known = [_share((cell.split(":")[0] for cell in column), UNIVERSAL_RELATIONS) for column in columns]
     if known[DEPREL] < 0.1 and max(known) > 0.5:
-        return f"the relations stand in column {known.index(max(known)) + 1}, not in column {DEPREL + 1} (DEPREL)"
+        return f"the relations are in column {known.index(max(known)) + 1}, not in column {DEPREL + 1} (DEPREL)"
     if _share(columns[FORM], UNIVERSAL_TAGS) > 0.5 > _share(columns[UPOS], UNIVERSAL_TAGS):
-        return f"parts of speech stand in column {FORM + 1} (FORM)"
+        return f"parts of speech are in column {FORM + 1} (FORM)"
     return ""
 
 
 def _share(cells: Iterable[str], known: frozenset[str]) -> float:
-    held = [cell in known for cell in cells]
-    return sum(held) / len(held)
+    hits = [cell in known for cell in cells]
+    return sum(hits) / len(hits)
 
 
 def read_universal(number: int, block: list[Line]) -> Sentence | None:
@@ -78,8 +78,8 @@ def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
     words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
         return None
-    for place, (line, row) in enumerate(words, start=1):
-        _check_row(line, row, place, universal)
+    for index, (line, row) in enumerate(words, start=1):
+        _check_row(line, row, index, universal)
     lines = [line for line, _ in words]
     sentence = Sentence(
         number,
@@ -114,7 +114,7 @@ def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
 
 def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> None:
     if row["id"] != place:
-        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {place} should stand")
+        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {place} was expected")
     if row["head"] is None:
         raise BrokenSentence("a word without a governor", line, "HEAD is _")
     if not row["form"].strip():

@@ -1,4 +1,4 @@
-"""Universal Dependencies seen with function words as governors, as in the paper's Stanford labels (methods, 6).
+"""Universal Dependencies read with function words as governors, as in the paper's Stanford labels.
 
 A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is re-hung: c takes n's
 governor with relation `prep`, and n hangs from c as `pobj`. "He sat on the old mat":
@@ -7,6 +7,8 @@ governor with relation `prep`, and n hangs from c as `pobj`. "He sat on the old 
 
 and `the` and `old` stay under `mat`. With several such adpositions the first carries n and the others stay under n. A
 nominal that is the root keeps its place. Parts joined by `fixed` stay with their first word, conjuncts of n under n.
+
+Definitions: docs/methods.md, section 6.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ def _carried(sentence: Sentence) -> dict[int, int]:
     """nominal -> the adposition that will carry it, both counted from 1."""
     carried: dict[int, int] = {}
     words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
-    for place, (word, governor, relation) in enumerate(words, start=1):
+    for index, (word, governor, relation) in enumerate(words, start=1):
         adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
-        if adposition and place < governor and sentence.governors[governor - 1]:
-            carried.setdefault(governor, place)
+        if adposition and index < governor and sentence.governors[governor - 1]:
+            carried.setdefault(governor, index)
     return carried

@@ -1,4 +1,4 @@
-"""Treebanks: CoNLL-U, CoNLL-X and the authors' `word head-label` lines, recognised from their content."""
+"""Treebanks: CoNLL-U, CoNLL-X and the authors' `word head-label` lines, recognized from their content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.treebank.conll import Line
@@ -15,7 +15,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 CONLLU, CONLLX, AUTHORS = "CoNLL-U", "CoNLL-X", "word head-label"
-LOOKED_AT = 50  # sentences from which the format is recognised
+LOOKED_AT = 50  # sentences from which the format is recognized
 EXPECTED = "Give CoNLL-U, CoNLL-X (ten columns between tabs) or lines of the form `word head-label`."
 
 
@@ -32,8 +32,8 @@ class Treebank:
     def __post_init__(self) -> None:
         object.__setattr__(self, "format", _recognise(self.source))
 
-    def sentences(self, left_out: LeftOut) -> Iterator[Sentence]:
-        """Every sentence that is a tree; the others are counted in `left_out`.
+    def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
+        """Every sentence that is a tree; the others are counted in `skipped`.
 
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
@@ -44,7 +44,7 @@ class Treebank:
             try:
                 sentence = read(number, block)
             except BrokenSentence as broken:
-                left_out.add(broken.reason, broken.where)
+                skipped.add(broken.reason, broken.where)
                 first, number = first or broken, number + 1
                 continue
             if sentence is not None:
@@ -56,7 +56,7 @@ class Treebank:
 
 def check_treebank(source: Source) -> None:
     """Read a treebank to its end, so that what nobody can read is refused before it is kept."""
-    for _ in Treebank(source).sentences(LeftOut()):
+    for _ in Treebank(source).sentences(Skipped()):
         pass
 
 
@@ -135,7 +135,7 @@ def _recognise(source: Source) -> str:
 
 
 def _first_blocks(source: Source) -> Iterator[list[Line]]:
-    """Enough to recognise a format from: a few sentences, fewer where they are very long."""
+    """Enough to recognize a format from: a few sentences, fewer where they are very long."""
     length = 0
     for block in islice(blocks(source), LOOKED_AT):
         yield block
@@ -156,10 +156,10 @@ def _not_a_treebank(source: Source, line: Line) -> InputError:
 
 def _nothing(source: Source, name: str, number: int, first: BrokenSentence | None) -> InputError:
     if first is None:
-        return InputError("The file holds comments and no words.", where=source.name, hint=EXPECTED)
+        return InputError("The file contains only comments.", where=source.name, hint=EXPECTED)
     return InputError(
         f"None of the {number:,} sentences can be read as {name}; the first one has {first.reason}"
         + (f" ({first.detail})." if first.detail else "."),
         where=f"{source.name}, line {first.line}",
-        hint="Mend the file and give it again.",
+        hint="Fix the file and try again.",
     )

@@ -55,7 +55,7 @@ def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sente
                 "a governor beyond the sentence", line, f"head {governor}, but the sentence has {size} words"
             )
     if circle := _circle(sentence.governors):
-        raise BrokenSentence("words that govern each other in a circle", lines[circle - 1], f"at word {circle}")
+        raise BrokenSentence("words that govern each other in a cycle", lines[circle - 1], f"at word {circle}")
     roots = [word for word, governor in enumerate(sentence.governors) if governor == 0]
     if single_root and len(roots) > 1:
         raise BrokenSentence("more than one root", lines[roots[1]], f"{len(roots)} roots")

@@ -37,7 +37,7 @@ class Lines {
     const bar = this.root.appendChild(make("div", "bar"));
     this.mask = this.button(bar, "Mask", () => this.send("mask", this.current.start));
     this.clear = this.button(bar, "Clear pins", () => this.setPins([]));
-    const paper = "What is drawn now, dark on white, for paper";
+    const paper = "The current drawing, dark on white, for print";
     const saveSvg = () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" }));
     this.button(bar, "SVG", saveSvg, paper);
     this.button(bar, "PNG", () => this.savePng(), paper);
@@ -182,7 +182,7 @@ class Lines {
     for (const side of ["from", "to"]) {
       for (const row of this.rows[side]) {
         const weight = alone && alone.side !== side ? this.between(alone, row) : 0;
-        row.element.style.setProperty("--weight", weight >= this.data.least ? weight.toFixed(3) : 0);
+        row.element.style.setProperty("--weight", weight >= this.data.minWeight ? weight.toFixed(3) : 0);
         row.element.classList.toggle("here", row === alone);
         row.element.setAttribute("aria-selected", this.pinned(row));
       }
@@ -209,7 +209,7 @@ class Lines {
   }
 
   hint() {
-    return "Point: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
+    return "Hover: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
   }
 
   // [from, to, weight, red] of every line to be drawn now
@@ -218,7 +218,7 @@ class Lines {
     for (const a of this.rows.from) {
       for (const b of this.rows.to) {
         const weight = this.weight(a.at, b.at);
-        if (weight < Math.max(this.data.least, FAINT)) continue;
+        if (weight < Math.max(this.data.minWeight, FAINT)) continue;
         if (alone && alone !== a && alone !== b) continue;
         const red = this.pinned(a) || this.pinned(b);
         yield [a.at, b.at, red || alone || !this.pins.size ? weight : weight * 0.15, red];

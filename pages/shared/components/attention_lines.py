@@ -15,7 +15,7 @@ from bertviz_core.models.labels import Units
 from bertviz_core.viewer.view import InputAttention, shorten
 
 HERE = Path(__file__).parent
-MOST_CHARACTERS = 200  # of a label that travels
+MAX_CHARACTERS = 200  # of a label that travels
 
 
 def attention_lines(
@@ -25,7 +25,7 @@ def attention_lines(
     key: str,
     text: str,
     title: str,
-    least: float,
+    min_weight: float,
     pins: Sequence[str],
     masked: Collection[int],
     can_mask: bool,
@@ -42,7 +42,7 @@ def attention_lines(
         "from": _units(seen.queries, masked),
         "to": _units(seen.keys, masked),
         "weights": pack(seen.of(head)),
-        "least": least,
+        "minWeight": min_weight,
         "pins": list(pins),
         "text": text,
         "canMask": can_mask,
@@ -60,7 +60,7 @@ def pack(weights: np.ndarray) -> str:
 def _units(units: Units, masked: Collection[int]) -> list[dict[str, Any]]:
     columns = zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
     return [
-        {"label": shorten(label, MOST_CHARACTERS), "special": special, "start": start, "masked": start in masked}
+        {"label": shorten(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
         for label, special, start in columns
     ]
 

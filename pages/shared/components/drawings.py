@@ -1,4 +1,4 @@
-"""Inline SVG on a page: hover texts work, and lines take the theme's text colour."""
+"""Inline SVG on a page: hover texts work, and lines take the theme's text color."""
 
 from __future__ import annotations
 

@@ -56,15 +56,15 @@ class Pictures {
     this.root.replaceChildren(this.canvas, head, layer);
     for (let h = 0; h < heads; h++) this.root.append(place(make("div", "tick side", `${h + base}`), h + 1, 2));
     for (let l = 0; l < layers; l++) this.root.append(place(make("div", "tick", `${l + base}`), heads + 1, l + 3));
-    this.doors = new Map();
+    this.buttons = new Map();
     for (let l = 0; l < layers; l++) {
       for (let h = 0; h < heads; h++) {
         const name = `Head ${l + base}-${h + base}`;
-        const door = make("button", "door", "", { type: "button", title: name, "aria-label": name });
-        door.place = [l, h];
-        door.addEventListener("click", () => this.choose(this.label(door), true));
-        this.doors.set(this.label(door), door);
-        this.root.append(place(door, h + 1, l + 3));
+        const button = make("button", "button", "", { type: "button", title: name, "aria-label": name });
+        button.place = [l, h];
+        button.addEventListener("click", () => this.choose(this.label(button), true));
+        this.buttons.set(this.label(button), button);
+        this.root.append(place(button, h + 1, l + 3));
       }
     }
   }
@@ -88,9 +88,9 @@ class Pictures {
   }
 
   choose(label, send = false) {
-    for (const [name, door] of this.doors) {
-      door.setAttribute("aria-pressed", name === label);
-      door.tabIndex = name === label ? 0 : -1;
+    for (const [name, button] of this.buttons) {
+      button.setAttribute("aria-pressed", name === label);
+      button.tabIndex = name === label ? 0 : -1;
     }
     if (send) this.send("head", label);
   }
@@ -99,7 +99,7 @@ class Pictures {
     const step = STEPS[event.key];
     if (!step || !event.target.place || event.ctrlKey || event.altKey || event.metaKey) return;
     const [layer, head] = event.target.place;
-    this.doors.get(this.label({ place: [layer + step[0], head + step[1]] }))?.focus();
+    this.buttons.get(this.label({ place: [layer + step[0], head + step[1]] }))?.focus();
     event.preventDefault();
   }
 }

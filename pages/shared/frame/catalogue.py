@@ -35,7 +35,7 @@ class Entry:
 EXPLORE = (
     Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
     Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
-    Entry("emergence", "Emergence", ":material/timeline:", "Heads over the course of a training", panel=False),
+    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
 )
 ANALYSES_PAGES = tuple(

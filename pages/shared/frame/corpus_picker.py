@@ -16,7 +16,7 @@ from pages.shared.frame.catalogue import Entry
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class UploadForm:
     """How the reader is asked for a corpus of one kind."""
 
     title: str
@@ -25,24 +25,24 @@ class Own:
     paste: str
 
 
-OWN = {
-    "text": Own(
+UPLOAD_FORMS = {
+    "text": UploadForm(
         "Your own text",
-        "A text file (one paragraph a line, a blank line between documents), or the authors' JSON",
+        "A text file (one paragraph per line, a blank line between documents), or the authors' JSON",
         ["txt", "json", "gz", "xz"],
-        "One paragraph or sentence a line.",
+        "One paragraph or sentence per line.",
     ),
-    "treebank": Own(
+    "treebank": UploadForm(
         "Your own treebank",
         "A treebank: CoNLL-U, CoNLL-X, or lines of the form `word head-label`",
         ["conllu", "conll", "conllx", "conll10", "txt", "gz", "xz"],
         "He 2-nsubj\nsat 0-root",
     ),
-    "coreference": Own(
+    "coreference": UploadForm(
         "Your own corpus",
         "Documents with chains: CoNLL-2012, LitBank, 3 columns, CorefUD, jsonlines or GAP",
         ["conll", "conllu", "jsonlines", "jsonl", "tsv", "txt", "v4_gold_conll", "v4_auto_conll", "gz", "xz"],
-        "One word a line, its chains in the last column.",
+        "One word per line, its chains in the last column.",
     ),
 }
 
@@ -62,7 +62,7 @@ def choose(entry: Entry) -> Source:
         format_func=lambda option: visible[option].name if option in visible else option,
         placeholder="Choose a corpus",
     )
-    with st.popover(OWN[kind].title, icon=":material/upload:", width="stretch"):
+    with st.popover(UPLOAD_FORMS[kind].title, icon=":material/upload:", width="stretch"):
         _add_corpus(kind)
         if chosen in visible:
             _say_whose(chosen, visible[chosen])
@@ -105,8 +105,8 @@ def _follow_link(kind: str) -> InputError | None:
 
 def _forget_deleted(kind: str) -> InputError | None:
     """The chosen upload may have been deleted, or have expired, since the last click."""
-    chosen = st.session_state.get("corpus")
-    upload = uploads.visible(kind).get(chosen or "")
+    chosen: str = st.session_state.get("corpus") or ""
+    upload = uploads.visible(kind).get(chosen)
     if upload is None or services.uploads().find(upload.token) is not None:
         return None
     uploads.delete(chosen, kind)
@@ -124,16 +124,16 @@ def _say_whose(chosen: str, upload: Upload) -> None:
     """How long the upload stays, who may delete it, and the button for its owner."""
     name, days = boxes.plain(upload.name), services.access().upload_days
     if not uploads.is_own(upload):
-        st.caption(f"“{name}” came with a link. Only the reader who uploaded it can delete it.")
+        st.caption(f"“{name}” was opened from a link. Only the person who uploaded it can delete it.")
         return
-    st.caption(f"“{name}” stays on this server for {days} days. Whoever has a link to it can read it.")
-    st.button("Delete it now", on_click=_delete, args=(chosen, upload.kind), icon=":material/delete:")
+    st.caption(f"“{name}” is stored on this server for {days} days. Anyone with a link to it can read it.")
+    st.button("Delete now", on_click=_delete, args=(chosen, upload.kind), icon=":material/delete:")
 
 
 def _add_corpus(kind: str) -> None:
-    own = OWN[kind]
-    st.file_uploader(own.file, type=own.endings, key="uploader", on_change=_take_upload, args=(kind,))
-    st.text_area("or paste text", key="paste", height=140, placeholder=own.paste)
+    form = UPLOAD_FORMS[kind]
+    st.file_uploader(form.file, type=form.endings, key="uploader", on_change=_take_upload, args=(kind,))
+    st.text_area("Or paste text", key="paste", height=140, placeholder=form.paste)
     st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 

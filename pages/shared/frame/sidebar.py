@@ -15,9 +15,9 @@ from pages.shared.frame.selection import Selection, head_options, neighbour
 from pages.shared.jobs import panel as job_panel
 
 HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
-    (True, True): "Type a local folder (written by save_pretrained) or a hub name.",
-    (True, False): "Type a local folder (written by save_pretrained).",
-    (False, True): "Choose from the list, or type a hub name.",
+    (True, True): "Enter a local folder (written by save_pretrained) or a hub name.",
+    (True, False): "Enter a local folder (written by save_pretrained).",
+    (False, True): "Choose from the list, or enter a hub name.",
     (False, False): "Choose from the list.",
 }
 
@@ -82,7 +82,7 @@ def _settings(checkpoint: Checkpoint) -> Settings:
         required=True,
         key="mode",
         bind="query-params",
-        help="`paper` makes the release's own choices: token types all zero, smoothed entropies.",
+        help="`paper` follows the authors' code: all token types zero, smoothed entropies.",
     )
     with st.popover("More settings", icon=":material/tune:", width="stretch"):
         return _more_settings(checkpoint, mode or MODES[0])
@@ -90,20 +90,20 @@ def _settings(checkpoint: Checkpoint) -> Settings:
 
 def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
     """What is seldom changed; every change is another result, kept beside the others."""
-    most = checkpoint.max_length or 512
+    max_length = checkpoint.max_length or 512
     length = st.number_input(
-        "Most tokens of one input",
+        "Maximum tokens per input",
         8,
-        most,
-        min(128, most),
+        max_length,
+        min(128, max_length),
         key="max_length",
         bind="query-params",
-        help=f"With this model at most {most}. What is longer is cut or left out, and counted.",
+        help=f"At most {max_length} for this model. Longer inputs are cut or skipped, and counted.",
     )
-    limit = st.number_input("Only the first so many inputs (0: all)", 0, 10**9, key="limit", bind="query-params")
-    seed = st.number_input("Seed of random choices", 0, 10**9, key="seed", bind="query-params")
+    limit = st.number_input("Limit inputs (0 = all)", 0, 10**9, key="limit", bind="query-params")
+    seed = st.number_input("Random seed", 0, 10**9, key="seed", bind="query-params")
     dtype = st.selectbox(
-        "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: up to 0.006 nats off."
+        "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: errors up to 0.006 nats."
     )
     return Settings(int(length), int(limit) or None, int(seed), mode, dtype)
 
@@ -120,7 +120,9 @@ def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
         column.button(
             "", icon=f":material/{sign}:", key=name, help=name, on_click=_step, args=(options, step), width="stretch"
         )
-    from_zero = st.toggle("Count from 0", key="zero", bind="query-params", help="Labels as arrays count: 0-0 is 1-1.")
+    from_zero = st.toggle(
+        "Count heads from 0", key="zero", bind="query-params", help="Head 1-1 is then labeled 0-0, as in arrays."
+    )
     return Head.parse(label or options[0]), 0 if from_zero else 1
 
 

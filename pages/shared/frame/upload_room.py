@@ -34,7 +34,7 @@ class UploadRoom:
         if size is None:
             await PlainTextResponse("A file needs a Content-Length.", 411)(scope, receive, send)
         elif not self._fits(session, size):
-            await PlainTextResponse("There is no room for this file.", 413)(scope, receive, send)
+            await PlainTextResponse("There is not enough space for this file.", 413)(scope, receive, send)
         else:
             self.arriving[session] += size
             try:

@@ -17,7 +17,7 @@ from pages.shared.frame.owner_cookie import COOKIE
 PREFIX = "upload-"  # before a token, in the address bar
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
-CHOOSE = "Choose a corpus at the left, or upload the file again."
+CHOOSE = "Choose a corpus in the sidebar, or upload the file again."
 
 
 def owner() -> str:
@@ -74,7 +74,7 @@ def open_link(address: str, kind: str) -> Upload:
     token = address.removeprefix(PREFIX)
     if re.fullmatch("[0-9a-f]{64}", token):
         raise InputError(
-            CANNOT + "it names the content of an upload, as links of an earlier version did; they open nothing now.",
+            CANNOT + "it was created by an earlier version, whose links no longer open.",
             hint=CHOOSE,
         )
     if not TOKEN.fullmatch(token):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared.frame import catalogue, links
 
-MOST_CHARACTERS = 1000  # of a text in the address
+MAX_CHARACTERS = 1000  # of a text in the address
 LABEL = "Open in the attention viewer"
 
 
@@ -27,7 +27,7 @@ def to_words(words: Sequence[str], label: str = LABEL) -> None:
 def words_address(words: Sequence[str]) -> dict[str, str] | None:
     """What the viewer's address holds for a sentence whose words are given; None where it is too long."""
     text = " ".join(words)
-    fits = len(text) <= MOST_CHARACTERS
+    fits = len(text) <= MAX_CHARACTERS
     return {"input": "own text", "text": text, "given": "true", "units": "words"} if fits else None
 
 
@@ -36,7 +36,7 @@ def to_window(words: Sequence[str], position: int, side: str, document: int) -> 
     `position`, from 0, pinned on its `side`, "from" or "to"."""
     address, page = words_address(words), catalogue.page("attention_viewer")
     if address is None or page is None:
-        st.toast("This window is too long for an address.")
+        st.toast("This window is too long for a link.")
     else:
         at = {"at": st.session_state["head"]}
         pinned = {"pin": f"{side}{position + 1}", "least": "0.0"}
@@ -46,8 +46,8 @@ def to_window(words: Sequence[str], position: int, side: str, document: int) -> 
 def back_to_document() -> None:
     """A link to the coreference document that the input came from, if it did."""
     if document := st.query_params.get("document"):
-        links.to("coreference_heads", "Back to its document", icon=":material/arrow_back:", document=document)
+        links.to("coreference_heads", "Back to the document", icon=":material/arrow_back:", document=document)
 
 
 def _link(label: str, **address: str) -> None:
-    links.to("attention_viewer", label, icon=catalogue.entry("attention_viewer").icon, **address)
+    links.to("attention_viewer", label, None, catalogue.entry("attention_viewer").icon, **address)

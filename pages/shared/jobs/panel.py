@@ -17,12 +17,12 @@ def running(job: Job) -> None:
         st.rerun()
     st.progress(job.progress.fraction, text=boxes.plain(_waiting(job) or str(job.progress)))
     if job.progress.losses:
-        st.caption("Loss so far, nats a word")
+        st.caption("Loss so far (nats per word)")
         st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
     st.button("Cancel", on_click=asked.cancel, args=(job,), icon=":material/stop:")
 
 
-def ended(job: Job | None, stored: str = "Nothing was stored; earlier results stay.") -> None:
+def ended(job: Job | None, stored: str = "Nothing was stored; earlier results are kept.") -> None:
     """Why there is no result: a reader's own cancel is no error.
 
     Args:
@@ -62,7 +62,7 @@ def _waiting(job: Job) -> str:
     if job.state != "waiting":
         return ""
     before = services.jobs().before(job)
-    return f"In the queue, {before} job{'s' * (before > 1)} ahead" if before else "In the queue, next"
+    return f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
 
 
 def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
@@ -73,8 +73,8 @@ def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
         running(job)
         return
     ended(job, "")
-    st.title("One download first")
-    st.write(f"{boxes.plain(needed.what)} Nothing else is fetched, and no code of the model's is ever run.")
+    st.title("Download required")
+    st.write(f"{boxes.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
         asked.download(key, needed.name, revision)
         st.rerun()

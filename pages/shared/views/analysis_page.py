@@ -11,8 +11,7 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import ranks
+from bertviz_core.heads import Head, ranks
 from pages.shared import boxes, page
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
@@ -27,7 +26,7 @@ def show(analysis: Analysis) -> None:
     selection = sidebar.current()
     page.header(analysis.name, selection)
     st.markdown(plain(analysis.summary))
-    result = page.result_or_stop(selection.request(analysis.name), selection)
+    result = page.result_or_stop(selection.request(analysis.name), selection, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
         _heads(analysis, result, values, selection)
@@ -36,7 +35,7 @@ def show(analysis: Analysis) -> None:
     page.downloads(result)
     source = getattr(analysis.measure, "measure", analysis.measure)
     page.about(analysis.formula, plain(analysis.summary), source)
-    boxes.left_out(result.provenance, examples_class(analysis.corpus).unit)
+    boxes.skipped(result.provenance, examples_class(analysis.corpus).unit)
     page.provenance(result)
 
 
@@ -47,8 +46,8 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
     page.metrics(_key_numbers(chosen, result, values[chosen], selection))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown(f"**The map of heads**: {plain(chosen.label)}")
-        alt = f"Map of all heads, layer by head, coloured by {chosen.label}"
+        st.markdown(f"**Head map**: {plain(chosen.label)}")
+        alt = f"Map of all heads, layer by head, colored by {chosen.label}"
         squares = page.drawn(chosen.map, result, selection.base)
         page.chart(squares, f"{analysis.name}-map", alt, head=selection.head)
     with right:

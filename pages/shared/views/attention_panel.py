@@ -21,11 +21,11 @@ from pages.shared.views import marks
 KEY, PICTURES = "attention-lines", "attention-heads"
 
 
-def claim(seen: InputAttention, selection: Selection, view: View, least: float) -> None:
-    """What this head does with this input, in one sentence; and where no line has the `least` weight, that."""
+def claim(seen: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
+    """What this head does with this input, in one sentence; and where no line has the `min_weight` weight, that."""
     weights = seen.of(selection.head)
     if not weights.size:
-        st.markdown("**Nothing is left to show.**")
+        st.markdown("**There is nothing to show.**")
         return
     parts = []
     if view.sides != "all":
@@ -37,13 +37,13 @@ def claim(seen: InputAttention, selection: Selection, view: View, least: float) 
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
     other = f" between other {'words' if view.words else 'tokens'}" if seen.keys.special.any() else ""
-    parts.append(f"has its heaviest line{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
-    none = "" if weights.max() >= least else f" No line has {least:.2f} or more: none is drawn."
+    parts.append(f"has its largest weight{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
+    none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
 
 
 def lines(
-    seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, least: float, masked: Sequence[int]
+    seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, min_weight: float, masked: Sequence[int]
 ) -> None:
     """The drawing; pins and masks go to the address."""
     attention_lines(
@@ -52,7 +52,7 @@ def lines(
         key=KEY,
         text=one.digest(),
         title=f"Head {selection.label}, {selection.checkpoint.name}",
-        least=least,
+        min_weight=min_weight,
         pins=marks.pins(st.query_params.get("pin", "")),
         masked=masked,
         can_mask=can_mask,
@@ -75,16 +75,17 @@ def table(seen: InputAttention, selection: Selection) -> None:
         for rank, key in enumerate(np.argsort(-weights[query], kind="stable")[:3], start=1):
             row[f"to, {rank}"] = f"{plain(shorten(seen.keys.labels[key]))} {weights[query, key]:.3f}"
         rows.append(row)
-    st.table(rows, hide_index=True, alt=f"For each token the three to which head {selection.label} attends most")
+    st.table(rows, hide_index=True, alt=f"The three tokens to which each token attends most in head {selection.label}")
 
 
 def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
     """How far attention moved, and what the model would write instead, the token that stood there in bold."""
     head = selection.head
-    most = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
+    top = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
     st.markdown(
-        f"**Masking** moved {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
-        f"{difference[most.layer, most.head]:.0%} of head {most.label(selection.base)}'s, the most of all."
+        f"**Masking** shifted {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
+        f"{difference[top.layer, top.head]:.0%} of head {top.label(selection.base)}'s, the largest shift of any "
+        "head."
     )
     lines = []
     for one in predictions:
@@ -93,7 +94,7 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
         lines.append(f"- Position {one.position + 1} ({was}): the model expects {', '.join(best)}")
     st.markdown("\n".join(lines))
     if not predictions:
-        st.caption("This model has no masked-word head, so it predicts nothing here.")
+        st.caption("This model has no masked-word head, so it makes no predictions.")
 
 
 def _bold(label: str, bold: bool) -> str:

@@ -1,4 +1,4 @@
-"""Parts of the clustering page: thresholds of behaviours, and the heads most like the chosen one."""
+"""Parts of the clustering page: thresholds of behaviors, and the heads most like the chosen one."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:
 
 def thresholds() -> Thresholds:
     """Sliders in a popover; only labels change with them."""
-    with st.popover("Thresholds of behaviours", icon=":material/tune:"):
-        st.caption("A head has a behaviour where its average is over the threshold; of several the last wins.")
+    with st.popover("Behavior thresholds", icon=":material/tune:"):
+        st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
         return Thresholds(**{name: _slider(name, default) for name, default in asdict(Thresholds()).items()})
 
 
@@ -48,8 +48,8 @@ def papers_heads(selection: Selection) -> dict[str, str] | None:
 
 
 def neighbours(result: Clustering, selection: Selection) -> None:
-    """The chosen head, and under it the heads of least divergence from it, with what tells their behaviour."""
-    st.subheader(f"Head {selection.label}, and the heads most like it")
+    """The chosen head, and under it the heads of least divergence from it, with what tells their behavior."""
+    st.subheader(f"Head {selection.label} and the most similar heads")
     rows = [
         {
             "head": head.label(selection.base),
@@ -59,5 +59,5 @@ def neighbours(result: Clustering, selection: Selection) -> None:
         | {name.replace("_", " "): f"{result[name][head.layer, head.head]:.3f}" for name in QUANTITIES}
         for head, value in [(selection.head, 0.0), *result.nearest(selection.head)]
     ]
-    alt = f"Head {selection.label} and the heads of least divergence from it"
+    alt = f"Head {selection.label} and the heads with the smallest divergence from it"
     st.dataframe(rows, hide_index=True, alt=alt)

@@ -20,31 +20,31 @@ if TYPE_CHECKING:
     from bertviz_core.models.windows import Window
 
 FILTERS = ("all", "right", "wrong")
-INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colours: an image does not inherit them
+INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colors: an image does not inherit them
 
 
 @st.fragment
 def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
-    """Documents with mentions in the colour of their chain, and the chosen head's guesses among preceding mentions."""
-    st.subheader(f"What head {selection.label} guesses")
-    names = [f"{place}. {document['name']}" for place, document in enumerate(result.documents, start=1)]
+    """Documents with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
+    st.subheader(f"Guesses of head {selection.label}")
+    names = [f"{index}. {document['name']}" for index, document in enumerate(result.documents, start=1)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Document", names, key="named", width=320, index=_linked(len(names)))
         wanted = st.segmented_control("Guesses", FILTERS, default="all", required=True, key="guesses")
-        least = st.slider("Only where weight is over", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
-    place = names.index(name)
-    st.query_params["document"] = str(place + 1)
-    document = result.documents[place]
-    guesses = result.guesses(place, choice)
+        minimum = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
+    index = names.index(name)
+    st.query_params["document"] = str(index + 1)
+    document = result.documents[index]
+    guesses = result.guesses(index, choice)
     right = sum(guess.right for guess in guesses)
     st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
     for passage in _passages(document):
-        kept = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
-        part, shown = cut(document, [g for g in kept if g.weight >= least], passage)
-        st.image(draw(part, shown, INK.get(st.context.theme.type or "light")), width="stretch")
+        selected = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
+        part, shown = cut(document, [g for g in selected if g.weight >= minimum], passage)
+        st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch")
         _list(part, shown)
         if shown:
-            _look_closer(part, shown, passage[0], place, (result, choice, selection))
+            _look_closer(part, shown, passage[0], index, (result, choice, selection))
 
 
 def _linked(count: int) -> int:
@@ -65,9 +65,11 @@ def _look_closer(
     result, choice, selection = about
     labels = [f"{n}. {described(part, guess)}" for n, guess in enumerate(shown, start=1)]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        label = st.selectbox("One guess", labels, key="guess", width=420)
+        label = st.selectbox("Guess", labels, key="guess", width=420)
         icon = catalogue.entry("attention_viewer").icon
-        if st.button(viewer_link.LABEL, icon=icon, help="The window in which it was made, its mention pinned."):
+        if st.button(
+            viewer_link.LABEL, icon=icon, help="Opens the window that contains this guess, with its mention pinned."
+        ):
             guess = shown[labels.index(label)]
             mention = part["mentions"][guess.mention]
             try:
@@ -100,7 +102,7 @@ def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
         }
         for guess in guesses
     ]
-    with st.expander(f"In a table ({len(rows)})", icon=":material/table_rows:"):
+    with st.expander(f"Guesses as a table ({len(rows)})", icon=":material/table_rows:"):
         formats = {"weight": st.column_config.NumberColumn(format="%.3f")}
         st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
 

@@ -35,7 +35,7 @@ def choose_direction(result: CoreferenceHeads) -> int:
         required=True,
         key="direction",
         bind="query-params",
-        help="The paper's measure is mention → antecedent: its numbers stand beside that direction alone.",
+        help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
     )
     return DIRECTIONS.index(direction)
 
@@ -46,17 +46,15 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
     row = result.head_row(best)
     rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
     st.markdown(
-        f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} "
-        "of the mentions** "
-        f"{AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); "
-        f"the rules find {percent(rules, n)}. {result.single:,} mentions have only one word to choose from. "
-        f":gray[Attention from a mention to its antecedent. Read as {boxes.plain(origin['format'])}; head words by the "
-        f"{origin['head_words']}.]"
+        f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} of the "
+        f"mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); the rules find {percent(rules, n)}. "
+        f"{result.single:,} mentions have only one candidate. :gray[Attention from a mention to its antecedent. Read "
+        f"as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
-            "Most mentions have only one word to choose from, so that no head can be wrong about them: the file marks "
-            "few mentions (as WinoBias does). Choose the candidates “words”.",
+            "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
+            "(like WinoBias). Choose “words” as candidates.",
             icon=":material/info:",
         )
     _offer(best, selection)
@@ -68,7 +66,7 @@ def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) 
         best, n = result.best(direction=direction), int(result.n()[0])
         row = result.head_row(best)
         st.markdown(
-            f"From here on the page shows **{arrow(DIRECTIONS[direction])}**, which the paper does not measure: which "
+            f"The rest of the page shows **{arrow(DIRECTIONS[direction])}**, which the paper does not measure: which "
             f"candidate attends most to the mention. Its best head is {best.head.label(selection.base)}, with "
             f"{percent(row['accuracy'], n)} ({_checked(row, n)})."
         )
@@ -77,8 +75,8 @@ def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) 
 
 def _checked(row: dict[str, Any], n: int) -> str:
     """The interval, and the held-out accuracy where there is one."""
-    held = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
-    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{held}"
+    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
+    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{heldout}"
 
 
 def _offer(choice: Choice, selection: Selection) -> None:
@@ -86,7 +84,7 @@ def _offer(choice: Choice, selection: Selection) -> None:
     if choice.head != selection.head:
         chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
         st.button(
-            f"Look at head {choice.head.label(selection.base)}",
+            f"Choose head {choice.head.label(selection.base)}",
             icon=":material/visibility:",
             on_click=lambda: st.session_state.update(chosen),
             key=f"look-{choice.direction}",
@@ -114,12 +112,12 @@ def table_2(result: CoreferenceHeads, base: int) -> None:
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
     each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
     rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
-    for place in range(1, len(result.directions)):
-        other = result.best(direction=place)
-        label = f"{arrow(DIRECTIONS[place])}: best head, {other.head.label(base)}"
+    for index in range(1, len(result.directions)):
+        other = result.best(direction=index)
+        label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
         rows.append(_table_row(label, _of(accuracy, other), result.n(), ""))
-    st.markdown("**Table 2**: percent right, mention → antecedent; in brackets the paper's, on CoNLL-2012")
-    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in brackets")
+    st.markdown("**Table 2**: accuracy (%), mention → antecedent; in parentheses: the paper's, on CoNLL-2012")
+    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
     named = [one.head.label(base) if one else "none" for one in apart]
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
@@ -140,8 +138,8 @@ def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
 def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
     """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
     rows = []
-    for place, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
-        values = result.accuracy()[choice.direction, place]
+    for index, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
+        values = result.accuracy()[choice.direction, index]
         share = values[choice.head.layer, choice.head.head]
         if not np.isnan(share):
             low, high = wilson(share * n, n)
@@ -159,12 +157,12 @@ def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> N
 def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> CoreferenceHeads:
     """The result with another system's chains scored beside it, where the reader has given some."""
     with st.popover("Compare another system", icon=":material/compare_arrows:"):
-        held = st.file_uploader("Its chains for the same documents, in any format that is read here", key="predictions")
-    if held is None:
+        values = st.file_uploader("Its chains for the same documents, in any supported format", key="predictions")
+    if values is None:
         return result
-    theirs = services.bounded(from_bytes(held.getvalue(), held.name))
+    paper_values = services.bounded(from_bytes(values.getvalue(), values.name))
     try:
-        return result.with_predictions(theirs, _score(request.key(), theirs.digest, request, theirs))
+        return result.with_predictions(paper_values, _score(request.key(), paper_values.digest, request, paper_values))
     except BertvizError as problem:
         boxes.error(problem)
         return result

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.results import renamed
 from bertviz_core.emergence.requests import EmergenceRequest
 from bertviz_core.emergence.result import Emergence
@@ -19,8 +20,7 @@ from pages.shared.jobs import panel as job_panel
 
 SHIPPED = "demo"
 HOW_TO_NAME = (
-    "Type a local folder that holds the checkpoints' folders, each with its step as the last number of its name: "
-    "step-0000500, checkpoint-500. "
+    "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500.  "
 )
 PASSES = 3  # that a checkpoint costs, in those of an analysis alone: it is loaded once
 
@@ -30,10 +30,14 @@ def result_or_stop(selection: Selection) -> tuple[str, Emergence]:
 
     Raises BertvizError for a folder that holds no training.
     """
-    kept = {f"{told['model']['name']} ({key[:8]})": key for key, told in services.emergences() if _mine(told)}
-    chosen = _choose(kept)
-    if chosen == SHIPPED or chosen in kept:
-        return _kept(kept.get(chosen, SHIPPED))
+    selected = {
+        f"{provenance['model']['name']} ({key[:8]})": key
+        for key, provenance in services.emergences()
+        if _mine(provenance)
+    }
+    chosen = _choose(selected)
+    if chosen == SHIPPED or chosen in selected:
+        return _kept(selected.get(chosen, SHIPPED))
     training = find_training(chosen, services.access())
     request = EmergenceRequest(
         training, selection.source, stored.sources("treebank", "emergence", selection)[0], selection.settings
@@ -52,8 +56,8 @@ def _kept(key: str) -> tuple[str, Emergence]:
         return key, _named(services.emergence(key))
     except LookupError as error:
         raise StoreError(
-            "This training's result is damaged, or not in the store any more.",
-            hint="Type its folder again: what is stored of its checkpoints is not computed anew.",
+            "This training's result is damaged or no longer in the store.",
+            hint="Enter its folder again: stored checkpoints are not recomputed.",
         ) from error
 
 
@@ -79,17 +83,18 @@ def _choose(kept: dict[str, str]) -> str:
         width=420,
         help="`demo` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
-        + "The corpus, mode and settings at the left are for a training that is not computed yet.",
+        + "The corpus, mode and settings in the sidebar apply to trainings that are not computed yet.",
     )
     return chosen or SHIPPED
 
 
-def _mine(told: dict[str, Any]) -> bool:
+def _mine(provenance: dict[str, Any]) -> bool:
     """Made from samples and this reader's uploads: other digests are their owners', even when the upload is gone."""
-    return all(
-        told_of["digest"] in stored.names(kind)
-        for kind, told_of in (("text", told["corpus"]), ("treebank", told["others"]["treebank"]))
-    )
+    corpora: dict[Kind, dict[str, Any]] = {
+        "text": provenance["corpus"],
+        "treebank": provenance["others"]["treebank"],
+    }
+    return all(origin["digest"] in stored.names(kind) for kind, origin in corpora.items())
 
 
 def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
@@ -98,11 +103,11 @@ def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
     if job is not None and not job.finished:
         job_panel.running(job)
         return
-    job_panel.ended(job, "What was computed of its checkpoints is stored.")
+    job_panel.ended(job, "Results of finished checkpoints are stored.")
     _say_what(request.training, request)
     first = Selection(request.training.first, selection.source, selection.settings, selection.head)
     minutes = len(request.training.steps) * seconds_to_analyse(first) * PASSES / 60
-    label = f"Analyse (about {max(1, minutes):,.0f} min)"
+    label = f"Analyze (about {max(1, minutes):,.0f} min)"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.emergence, args=(key, request))
 
 
@@ -110,8 +115,8 @@ def _say_what(training: Training, request: EmergenceRequest) -> None:
     steps = f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}"
     corpora = boxes.plain(f"{request.text.name} and {request.treebank.name}")
     st.write(
-        f"{steps}. Every one is run over {corpora}, on this machine. What is computed of a checkpoint is kept as soon "
-        "as it is there: a job that is stopped goes on from there. You may go on to other pages meanwhile."
+        f"{steps}. Each is run on {corpora}, on this machine. The results of a checkpoint are stored when it finishes, "
+        "so a stopped job can resume. You can use other pages meanwhile."
     )
-    for reason, entry in training.left_out.reasons.items():
+    for reason, entry in training.skipped.reasons.items():
         st.caption(f"{entry['count']} left out, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")

@@ -22,22 +22,22 @@ from pages.shared.frame.selection import Selection
 LINEAR = "linear"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 UNTAUGHT = ("broad", "other")  # what a network drawn at random does too
-MOST_RELATIONS = 6
+MAX_RELATIONS = 6
 BY_BEHAVIOUR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What heads do, worked out once.   labels: (step, layer, head) behaviours.   table: a row for each step."""
+class BehaviorCourse:
+    """What heads do, worked out once.   labels: (step, layer, head) behaviors.   table: a row for each step."""
 
     labels: np.ndarray
     table: pd.DataFrame
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def told(key: str, _result: Emergence) -> Told:
-    return Told(_result.behaviours(), _result.to_frame())
+def course(key: str, _result: Emergence) -> BehaviorCourse:
+    return BehaviorCourse(_result.behaviours(), _result.to_frame())
 
 
 def made_of(result: Emergence) -> None:
@@ -46,17 +46,17 @@ def made_of(result: Emergence) -> None:
     settings, treebank = origin["settings"], origin["others"]["treebank"]
     mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
     model, text = origin["model"], origin["corpus"]
-    made = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
+    built = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
     st.caption(
         boxes.plain(
-            f"{made}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
+            f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
             f"{origin['segments']:,} segments, {origin['sentences']:,} sentences"
         )
     )
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
 
 
-def claim(result: Emergence, told: Told) -> None:
+def claim(result: Emergence, course: BehaviorCourse) -> None:
     """What this training shows, in one sentence."""
     first, last = (f"{step:,}" for step in result.steps[[0, -1]])
     row = result.relations.index(UAS)
@@ -67,8 +67,9 @@ def claim(result: Emergence, told: Told) -> None:
         loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
     st.markdown(
         f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
-        f"has {offset}.** Heads with a behaviour of their own: {learned(told.labels[0])} at first, "
-        f"{learned(told.labels[-1])} at last, of {told.labels[0].size}. First seen: {_first_seen(result, told)}."
+        f"reaches {offset}.** Heads with a behavior: {learned(course.labels[0])} at the first step, "
+        f"{learned(course.labels[-1])} at the last, of {course.labels[0].size}. First appearance: "
+        f"{_first_seen(result, course)}."
     )
 
 
@@ -77,13 +78,13 @@ def learned(labels: np.ndarray) -> int:
     return int((~np.isin(labels, UNTAUGHT)).sum())
 
 
-def _first_seen(result: Emergence, told: Told) -> str:
-    """Behaviours by the step at which some head first has them."""
+def _first_seen(result: Emergence, course: BehaviorCourse) -> str:
+    """Behaviors by the step at which some head first has them."""
     came: dict[int, list[str]] = {}
-    for name in counted(told.labels):
+    for name in counted(course.labels):
         if name not in UNTAUGHT:
-            came.setdefault(int((told.labels == name).any((1, 2)).argmax()), []).append(BEHAVIOURS[name][-1])
-    return "; ".join(f"step {result.steps[place]:,}: {', '.join(came[place])}" for place in sorted(came)) or "none yet"
+            came.setdefault(int((course.labels == name).any((1, 2)).argmax()), []).append(BEHAVIOURS[name][-1])
+    return "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came)) or "none yet"
 
 
 def linear() -> bool:
@@ -92,31 +93,31 @@ def linear() -> bool:
 
 
 @st.fragment
-def explore(result: Emergence, told: Told, selection: Selection) -> None:
+def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
     numbers = st.container()
-    place = _place(result)  # under the numbers, so that slider and map are on one screen
+    index = _place(result)  # under the numbers, so that slider and map are on one screen
     with numbers:
-        page.metrics(_numbers(result, told, place))
+        page.metrics(_numbers(result, course, index))
     head = selection.head if has(result, selection.head) else None
     left, right = st.columns(2, gap="medium")
     with left:
-        _map(result, told, place, head, selection)
+        _map(result, course, index, head, selection)
     with right:
-        alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
-        figure = page.drawn(course_figure, result, told.labels, place, linear=linear())
+        alt = "The masked-word loss, and the number of heads with each behavior, over the training"
+        figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
 
 
-def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
-    """By behaviour, or by the value of one quantity."""
+def _map(result: Emergence, course: BehaviorCourse, place: int, head: Head | None, selection: Selection) -> None:
+    """By behavior, or by the value of one quantity."""
     known = {column.label: column for column in columns(result, place)}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
         shown = st.selectbox(
-            "The map shows",
+            "Map quantity",
             [BY_BEHAVIOUR, *known],
             key="map_of",
             bind="query-params",
@@ -128,7 +129,7 @@ def _map(result: Emergence, told: Told, place: int, head: Head | None, selection
         limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
         figure = page.drawn(head_map, column.values, shown, base=selection.base, limits=limits)
     else:
-        figure = page.drawn(behaviours_at, result, told.labels[place], place, selection.base)
+        figure = page.drawn(behaviours_at, result, course.labels[place], place, selection.base)
     page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", head=head)
 
 
@@ -148,17 +149,17 @@ def _place(result: Emergence) -> int:
     return steps.index(step)
 
 
-def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, str]]:
+def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tuple[str, str, str]]:
     """(label, at this step, beside it)."""
-    labels, tokens = told.labels[place], result.tokens[place]
+    labels, tokens = course.labels[place], result.tokens[place]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[place]:,}", of_all)]
     if not np.isnan(result.loss[place]):
-        right = f"{result.right[place]:.1%} of them right"
+        right = f"{result.right[place]:.1%} accuracy"
         entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Behaviour of their own", f"{learned(labels)} of {labels.size}", broad))
+    entries.append(("Heads with a behavior", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
     n = int(result.n[:, row].sum())
     entries.append(
@@ -175,15 +176,15 @@ def _numbers(result: Emergence, told: Told, place: int) -> list[tuple[str, str, 
 def relations(result: Emergence, selection: Selection) -> None:
     """Chosen relations over the training; the slider does not redraw them."""
     st.markdown(
-        "**Relations**: the best head against the best fixed offset. The best head of a step is picked on the words "
-        "that it is scored on; the dotted line follows the one that ends as the best."
+        "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
+        "which it is scored; the dotted line follows the head that is best at the end."
     )
     chosen = st.multiselect(
         "Relations",
         result.relations,
-        [*result.telling(MOST_RELATIONS - 1), UAS],
+        [*result.telling(MAX_RELATIONS - 1), UAS],
         key="emergence-relations",
-        max_selections=MOST_RELATIONS,
+        max_selections=MAX_RELATIONS,
         label_visibility="collapsed",
     )
     if chosen:
@@ -197,8 +198,8 @@ def one_head(result: Emergence, selection: Selection) -> None:
     if not has(result, selection.head):
         layers, heads = result.shape
         st.caption(
-            f"Head {selection.label} is none of this training's {layers} × {heads}. Choose one of its checkpoints as "
-            "the model, at the left, to have all its heads."
+            f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
+            "one of its checkpoints as the model in the sidebar."
         )
         return
     st.markdown(f"**Head {selection.label}** over the training")
@@ -212,11 +213,11 @@ def has(result: Emergence, head: Head) -> bool:
     return head.layer < result.shape[0] and head.head < result.shape[1]
 
 
-def table(result: Emergence, told: Told) -> None:
+def table(result: Emergence, course: BehaviorCourse) -> None:
     """A row for each step."""
-    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in told.table.items()}
+    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in course.table.items()}
     st.dataframe(
-        told.table,
+        course.table,
         key="emergence-table",
         hide_index=True,
         on_select=lambda: _row_clicked(result),

@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.overview.clearest import Example, Finder, Segment, clearest, finders
+from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIOURS, number
 from pages.shared.boxes import plain
@@ -26,7 +26,7 @@ BESIDE = 3  # examples in a row
 
 
 def behaviours(results: Results, selection: Selection) -> None:
-    """A card for each behaviour: the head, its number, its segments, and links to look closer."""
+    """A card for each behavior: the head, its number, its segments, and links to look closer."""
     found = remembered(clearest, results)
     for start in range(0, len(found), BESIDE):
         for column, example in zip(st.columns(BESIDE, gap="medium"), found[start : start + BESIDE], strict=False):
@@ -39,7 +39,7 @@ def relations(results: Results, selection: Selection) -> None:
     if "dependency_heads" not in results:
         return
     shown = remembered(shown_relations, results["dependency_heads"])
-    for found in remembered(finders, shown):
+    for found in remembered(relation_heads, shown):
         label = found.head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
@@ -47,15 +47,15 @@ def relations(results: Results, selection: Selection) -> None:
                 f"{found.baseline:.1%}"
             )
             links.to(
-                "dependency_heads", "All its sentences", found.head, ":material/account_tree:", relation=found.relation
+                "dependency_heads", "Show all sentences", found.head, ":material/account_tree:", relation=found.relation
             )
         drawings(remembered(_drawn, shown, found), f"gallery-{found.relation}")
 
 
-def _drawn(shown: DependencyHeads, found: Finder) -> list[tuple[str, str]]:
+def _drawn(shown: DependencyHeads, found: RelationHead) -> list[tuple[str, str]]:
     """(where, SVG) of the sentences that are shown of a relation."""
-    told = examples(shown, found.head, found.direction, found.relation)
-    right = sorted((one for one in told if one.right == one.words), key=lambda one: -one.weight)
+    sentences = examples(shown, found.head, found.direction, found.relation)
+    right = sorted((one for one in sentences if one.right == one.words), key=lambda one: -one.weight)
     seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
     return [
         (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
@@ -63,7 +63,7 @@ def _drawn(shown: DependencyHeads, found: Finder) -> list[tuple[str, str]]:
     ]
 
 
-def _card(example: Example, selection: Selection) -> None:
+def _card(example: ClearestHead, selection: Selection) -> None:
     label = example.head.label(selection.base)
     name = BEHAVIOURS[example.behaviour][-1]
     unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
@@ -75,14 +75,14 @@ def _card(example: Example, selection: Selection) -> None:
         st.markdown(_tokens(segment, example.behaviour))
     with st.container(horizontal=True, gap="small"):
         control = ANALYSES[example.analysis].map_of(example.quantity)
-        links.to(example.analysis, "All heads by this", example.head, ":material/grid_on:", **control)
+        links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
         first = str(example.segments[0].number + 1) if example.segments else "1"
         corpus = {"input": "corpus", "segment": first}
-        links.to("attention_viewer", "See its lines", example.head, ":material/hub:", **corpus)
+        links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
 
 
 def _tokens(segment: Segment, behaviour: str) -> str:
-    """A part of the tokens, those that the head looks at in bold and colour: the last is the separator."""
+    """A part of the tokens, those that the head looks at in bold and color: the last is the separator."""
     looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behaviour, [])
     part = segment.tokens[-LONGEST:] if behaviour == "to_sep" else segment.tokens[:LONGEST]
     words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)

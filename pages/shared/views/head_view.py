@@ -17,7 +17,7 @@ from pages.shared.boxes import plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection
 
-MOST_NAMED = 24
+MAX_NAMED = 24
 
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
@@ -28,7 +28,7 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
 
 def claim(labels: list[str], total: int, does: str) -> None:
     """How many heads of all do something, and which."""
-    which = ": " + ", ".join(labels[:MOST_NAMED]) + (" …" if len(labels) > MOST_NAMED else "") if labels else "."
+    which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 
 
@@ -38,7 +38,7 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
     quantity = next(iter(columns))
     if len(columns) > 1:
         quantity = st.selectbox(
-            "Quantity of the map",
+            "Map quantity",
             columns,
             format_func=lambda name: columns[name].short,
             key=analysis.control or f"{analysis.name}_quantity",
@@ -66,9 +66,9 @@ def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadCo
 @st.fragment
 def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
-    st.subheader(f"Where head {selection.label} does it most")
+    st.subheader(f"Top segments for head {selection.label}")
     shown = list(segments(result, column.quantity, selection.head))
-    st.caption(f"The {len(shown)} segments with the highest value of: {plain(column.short)}.")
+    st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:
         joined = re.sub(r"(?<!\]) ##", "", " ".join(segment.tokens))  # [CLS] and [SEP] have no further pieces
         tokens = plain(joined)

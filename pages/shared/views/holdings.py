@@ -26,8 +26,10 @@ def claim(groups: Mapping[str, int], heads: int) -> str:
     """What this model's heads do, in one sentence."""
     named = [f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items() if name != "other"]
     rest = groups.get("other", 0)
-    others = "every one does one of these" if not rest else f"{rest} {'does' if rest == 1 else 'do'} none of these"
-    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behaviour'}**; {others}."
+    others = (
+        "every head has one of these behaviors" if not rest else f"{rest} {'does' if rest == 1 else 'do'} none of these"
+    )
+    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behavior'}**; {others}."
 
 
 def key_numbers(
@@ -35,7 +37,7 @@ def key_numbers(
 ) -> list[tuple[str, str, str]]:
     """(label, this run, paper)."""
     total = sum(groups.values())
-    entries = [("Heads with a behaviour", f"{total - groups.get('other', 0)} of {total}", "over the thresholds")]
+    entries = [("Heads with a behavior", f"{total - groups.get('other', 0)} of {total}", "above the thresholds")]
     if "surface_patterns" in results:
         patterns = results["surface_patterns"]
         layer, head = divmod(int(patterns["previous"].argmax()), patterns["previous"].shape[1])
@@ -46,7 +48,7 @@ def key_numbers(
             highest = f"{patterns.layer_means('to_sep').max():.2f}"
             entries.append(("To [SEP], highest layer", highest, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
     if "dependency_heads" in results or "coreference_heads" in results:
-        entries.append(("Linguistic heads found", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
+        entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
     elif "entropy" in results:
         last = f"{results['entropy'].layer_means('entropy')[-1]:.2f} nats"
         entries.append(("Mean entropy, last layer", last, f"paper: {paper.LAYER_MEANS['entropy'][-1]:.1f}"))
@@ -60,7 +62,7 @@ def panel(page: str, selection: Selection) -> None:
         for analysis in ANALYSES.values()
         for source in stored.sources(analysis.corpus, page, selection)
     ]
-    st.dataframe(table, hide_index=True, height="content", alt="What is stored, by analysis and corpus")
+    st.dataframe(table, hide_index=True, height="content", alt="Stored results by analysis and corpus")
     _job(page, selection)
 
 
@@ -82,9 +84,9 @@ def _job(page: str, selection: Selection) -> None:
     if job is not None and not job.finished:
         job_panel.running(job)
         return
-    job_panel.ended(job, "The passes that had ended are stored.")
+    job_panel.ended(job, "Finished passes are stored.")
     if not wanted:
-        st.caption("Every analysis is stored for these corpora: nothing is left to run.")
+        st.caption("All analyses are stored for these corpora.")
         return
     groups = passes(wanted)
     forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
@@ -94,7 +96,7 @@ def _job(page: str, selection: Selection) -> None:
         "same corpus shares one. Each pass is kept as soon as it ends."
     )
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    label = f"Run everything (about {length})"
+    label = f"Run all (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.single_input import FirstSegments, OneInput, from_text
 from pages.shared.frame.selection import Selection
-from pages.shared.frame.viewer_link import MOST_CHARACTERS
+from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views.sentences import SENTENCES
 
 if TYPE_CHECKING:
@@ -54,16 +54,16 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
         column.text_area(
             label,
             value,
-            max_chars=MOST_CHARACTERS,
+            max_chars=MAX_CHARACTERS,
             height=90,
             key=key,
             bind="query-params",
             on_change=forget_marks,
-            placeholder="A sentence" if key == "text" else "Left empty, there is one segment.",
+            placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
         )
         for column, label, value, key in (
             (left, "Segment A", "The cat sat on the mat because it was warm.", "text"),
-            (right, "Segment B (if any)", "", "second"),
+            (right, "Segment B (optional)", "", "second"),
         )
     )
     given = st.toggle(
@@ -71,7 +71,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
         key="given",
         bind="query-params",
         on_change=forget_marks,
-        help="As treebanks do: each word is cut into pieces on its own.",
+        help="As in treebanks: each word is tokenized separately.",
     )
     return from_text(text or "", second or "", model.tokens, selection.settings, given=given)
 

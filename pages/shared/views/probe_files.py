@@ -13,11 +13,15 @@ from pages.shared.frame import uploads
 
 FILES = {
     "dev": (
-        "A treebank to score on; else a fifth of the sentences is held out",
+        "Test treebank (default: a fifth of the sentences is held out)",
         ["conllu", "conll", "txt", "gz", "xz"],
         "treebank",
     ),
-    "vectors": ("Word vectors as GloVe writes them; else the model's own", ["txt", "gz", "xz", "zip"], "vectors"),
+    "vectors": (
+        "Word vectors in GloVe format (default: the model's input embeddings)",
+        ["txt", "gz", "xz", "zip"],
+        "vectors",
+    ),
 }
 
 
@@ -35,7 +39,7 @@ def chosen_file(role: str) -> Source | None:
     st.query_params[role] = st.session_state[f"{role}-upload"]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored for {services.access().upload_days} days.")
-        button = "Delete it now" if uploads.is_own(upload) else "Do not use it"
+        button = "Delete now" if uploads.is_own(upload) else "Stop using"
         st.button(button, key=f"{role}-delete", on_click=_delete, args=(role,), icon=":material/delete:")
     return services.upload(upload.token)
 

@@ -28,12 +28,12 @@ def choose(selection: Selection) -> Request:
             decode = st.segmented_control(
                 "Trees", DECODES, default=DECODES[0], required=True, key="decode", help="mst: maximum spanning trees."
             )
-            epochs = st.number_input("Epochs, at most", 1, 50, None, key="epochs", placeholder="as usual", width=150)
+            epochs = st.number_input("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
             rank = st.number_input("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
             misaligned = not selection.settings.paper and st.checkbox(
-                "The release's misaligned ROOT too",
+                "Include the released misaligned ROOT",
                 key="misaligned",
-                help="A second row for each probe with words: candidate i is scored with the vector of word i + 1.",
+                help="Adds a row for each probe with words, scoring candidate i with the vector of word i + 1.",
             )
         probes = st.multiselect("Probes", PROBES, PROBES, format_func=title, key="probes")
         others = {role: source for role in FILES if (source := chosen_file(role))}
@@ -43,28 +43,30 @@ def choose(selection: Selection) -> Request:
 
 def headline(result: Probes) -> None:
     """What this run shows, in one or two sentences."""
-    said = []
+    text = []
     if not np.isnan(result.of("attention-only")):
-        said.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
+        text.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
         if not np.isnan(result.of("random-attention-only")):
-            said[-1] += f", with layers drawn at random {result.of('random-attention-only'):.1%}"
+            text[-1] += f", with random layers {result.of('random-attention-only'):.1%}"
     if not np.isnan(result.of("attention-and-words")) and not np.isnan(result.of("distances-and-words")):
         gain = 100 * (result.of("attention-and-words") - result.of("distances-and-words"))
-        said.append(f"With word vectors, attention is worth {gain:+.1f} points over distances")
+        text.append(f"With word vectors, attention is worth {gain:+.1f} points over distances")
     parts = result.about["sentences"]
-    said.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
-    st.markdown(". ".join(said) + ".")
+    text.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
+    st.markdown(". ".join(text) + ".")
     if parts["train"] < 1000:
-        st.caption("So few sentences teach a probe little: read these numbers as a demonstration, not as a finding.")
+        st.caption(
+            "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
+        )
 
 
 def numbers(result: Probes) -> list[tuple[str, str, str]]:
     """Metrics with the paper's numbers, and what says how far to trust them."""
     entries = [
-        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{said}paper: {score}%")
+        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{text}paper: {score}%")
         for probe, score in zip(result.probes, papers_scores(result)[0], strict=True)
         if score and probe.startswith("attention")
-        for said in ["as released; " if probe.endswith(AS_RELEASED) else ""]
+        for text in ["as released; " if probe.endswith(AS_RELEASED) else ""]
     ]
     if control := result.about.get("control"):
         entries.append(
@@ -100,28 +102,28 @@ def table(result: Probes) -> None:
     st.dataframe(
         shown, hide_index=True, column_config=formats, placeholder="", height="content", alt="A row for each probe"
     )
-    said = "UAS leaves punctuation out, as the paper does but for right-branching: its 26 is over all words "
-    said += "(Table 1 has it as 26.3, for offset +1)."
+    text = "UAS excludes punctuation, as in the paper except for its right-branching 26, which is over all words "
+    text += "(26.3 in Table 1, offset +1)."
     if any(probe.endswith(AS_RELEASED) for probe in result.probes):
-        said += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
-        said += "aligned: with its own."
-    st.caption(said)
+        text += " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); "
+        text += "aligned: with its own vector."
+    st.caption(text)
     layer = result.about.get("structural")
     if layer:
         where = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
-        st.caption(f"The structural probe's best layer, chosen off the test part: {where}; rank {layer['rank']}.")
+        st.caption(f"Best layer of the structural probe, chosen without the test set: {where}; rank {layer['rank']}.")
 
 
 def weights(result: Probes, selection: Selection) -> None:
-    """What attention only has learnt: a weight for every head in both directions."""
+    """Weights of the attention-only probe: a weight for every head in both directions."""
     if not len(result.attention):
         return
-    st.subheader("What attention only has learnt")
+    st.subheader("Weights of the attention-only probe")
     for column, values, name in zip(st.columns(2, gap="medium"), result.attention, DIRECTIONS, strict=True):
         with column:
-            st.markdown(f"**{name}**: blue speaks for an arc, orange against it")
+            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
             figure = page.drawn(weight_map, values, f"weight, {name}", base=selection.base)
-            alt = f"Map of all heads coloured by the weight of attention {name}"
+            alt = f"Map of all heads colored by the weight of attention {name}"
             page.chart(figure, f"weights {name}", alt, head=selection.head)
 
 
@@ -130,7 +132,7 @@ def pairs(result: Probes, selection: Selection) -> None:
     """The weights that attention and words gives a pair of words that the reader types."""
     if not result.words:
         return
-    st.subheader("The weights of a pair of words")
+    st.subheader("Weights of a word pair")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         governor = st.text_input(
             "Governor", result.words[min(20, len(result.words) - 1)], key="pair-governor", width=220
@@ -144,7 +146,7 @@ def pairs(result: Probes, selection: Selection) -> None:
     for column, found, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
             figure = page.drawn(weight_map, found, f"weight, {name}", base=selection.base)
-            alt = f"Map of all heads coloured by the weight for this pair, {name}"
+            alt = f"Map of all heads colored by the weight for this pair, {name}"
             page.chart(figure, f"pair {name}", alt, head=selection.head)
 
 
@@ -154,7 +156,7 @@ def relations(result: Probes) -> None:
     n = result.relation_n[:, shown]
     found = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
     columns = {"relation": [result.relations[row] for row in shown], "words": n.max(0)}
-    columns |= {name: found[place] for place, name in enumerate(titles(result))}
+    columns |= {name: found[index] for index, name in enumerate(titles(result))}
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
     st.dataframe(
         columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
@@ -164,7 +166,7 @@ def relations(result: Probes) -> None:
 @st.fragment
 def sentences(result: Probes) -> None:
     """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
-    st.subheader("Sentences with both trees")
+    st.subheader("Gold and predicted trees")
     first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         named = partial(title, result=result)
@@ -172,8 +174,9 @@ def sentences(result: Probes) -> None:
         last = max(1, -(-len(result.sentences) // SHOWN))
         number = st.number_input(f"Page of {last:,}", 1, last, key="probe_page", width=140) if last > 1 else 1
     st.caption(
-        "Above, the gold arcs; below, the guesses: right ones solid with a tick, wrong ones dashed with a cross."
+        "Above, the gold arcs; below, the guesses: correct ones solid with a check mark, wrong ones dashed with a "
+        "cross."
     )
     chosen = result.sentences[SHOWN * (number - 1) : SHOWN * number]
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
-    drawings([(f"{where}: {said}", svg) for where, said, svg in drawn], "probe-sentences")
+    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences")

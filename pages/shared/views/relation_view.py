@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.figure import Example, example_svg, examples
+from bertviz_core.analyses.dependency_heads.figure import SentenceExample, example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.dependency_heads.table import relation_table
@@ -19,8 +20,8 @@ from pages.shared.frame.selection import Selection
 
 SHOWN = 10  # sentences on one page
 ORDERS = {
-    "surest first": lambda example: -example.weight,
-    "least sure first": lambda example: example.weight,
+    "most confident first": lambda example: -example.weight,
+    "least confident first": lambda example: example.weight,
     "file order": lambda example: example.place,
 }
 
@@ -29,12 +30,12 @@ def say_view(result: DependencyHeads, view: str) -> None:
     """Which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
-    function_heads = "seen with function words as governors and the paper's labels"
-    said = function_heads if view == "function-heads" else "as the file has them"
+    function_heads = "read with function words as governors and the paper's labels"
+    text = function_heads if view == "function-heads" else "as in the file"
     st.caption(
-        f"Read as {plain(origin['format'])}; trees {said}; {share:.1%} of the words are split into pieces "
-        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers stand beside labels of the "
-        "same name."
+        f"Read as {plain(origin['format'])}; trees {text}; {share:.1%} of the words are split into pieces (paper: "
+        "about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers are shown for labels of the same "
+        "name."
     )
 
 
@@ -59,34 +60,34 @@ def headline(result: DependencyHeads, relation: str, selection: Selection) -> No
     n = int(row["n"])
     above = "clearly above" if row["low"] > row["baseline_accuracy"] else "not clearly above"
     between = f"{percent(row['low'], n)} to {percent(row['high'], n)}"
-    said, button = st.columns([5, 1], vertical_alignment="center")
-    said.markdown(
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    text.markdown(
         f"**Head {head}, {row['direction'].replace('->', ' → ')}, finds {percent(row['accuracy'], n)} of {n:,} "
         f"{plain(relation)}** ({between}), {above} the best fixed offset: "
         f"{offset_name(row['baseline_offset'])} is right for {percent(row['baseline_accuracy'], n)}."
     )
-    place = result.relations.index(relation)
-    button.button(f"Choose {head}", on_click=_take, args=(result, place), icon=":material/my_location:")
+    index = result.relations.index(relation)
+    button.button(f"Choose {head}", on_click=_take, args=(result, index), icon=":material/my_location:")
 
 
 def numbers(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
     """Metrics: the chosen head, the best one, its held-out check, the baseline; with the paper's numbers."""
-    place = result.relations.index(relation)
-    row = result.to_frame().iloc[place]
-    theirs = paper.TABLE_1.get(relation)
-    at = (direction, place, selection.head.layer, selection.head.head)
-    right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[place])
-    low, high = wilson(right, n)
+    index = result.relations.index(relation)
+    row = result.to_frame().iloc[index]
+    paper_values = paper.TABLE_1.get(relation)
+    at = (direction, index, selection.head.layer, selection.head.head)
+    right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[index])
+    low, high = wilson(np.array(right), np.array(n))
     entries = [
         (
             "Best head",
             percent(row["accuracy"], n),
-            f"paper: {theirs[1]} ({theirs[0]})" if theirs else "not in the paper",
+            f"paper: {paper_values[1]} ({paper_values[0]})" if paper_values else "not in the paper",
         ),
         (
             "Best fixed offset",
             percent(row["baseline_accuracy"], n),
-            f"paper: {theirs[2]} ({theirs[3]:+d})" if theirs else "not in the paper",
+            f"paper: {paper_values[2]} ({paper_values[3]:+d})" if paper_values else "not in the paper",
         ),
         (
             f"Chosen head {selection.label}",
@@ -95,7 +96,7 @@ def numbers(result: DependencyHeads, relation: str, direction: int, selection: S
         ),
     ]
     if "heldout_accuracy" in row:
-        entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "picked on the other half"))
+        entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"))
     return entries
 
 
@@ -113,9 +114,9 @@ def table(result: DependencyHeads, selection: Selection) -> None:
         alt="A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
     )
     st.caption(
-        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* is without, as in its Table 3. "
-        "An offset's guess is never beyond the last word: offset +1 sends the last word to itself, where the probes' "
-        "right-branching sends it to ROOT."
+        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
+        "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "
+        "baseline attaches it to ROOT."
     )
 
 
@@ -142,14 +143,14 @@ def sentences(result: DependencyHeads, selection: Selection, relation: str, dire
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = st.segmented_control("Guesses", ("all", "right", "wrong"), default="all", required=True, key="which")
         order = st.selectbox("Order", [*ORDERS], key="order", width=200)
-        least = st.slider("Only where the weight is over", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
-    found = [example for example in examples(result, selection.head, direction, relation) if example.weight > least]
+        minimum = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
+    found = [example for example in examples(result, selection.head, direction, relation) if example.weight > minimum]
     found = sorted((example for example in found if _wanted(example, which)), key=ORDERS[order])
     pages = max(1, -(-len(found) // SHOWN))
     number = st.number_input(f"Page of {pages:,}", 1, pages, key="sentence_page", width=140) if pages > 1 else 1
     st.caption(
         f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
-        "right ones solid with a tick, wrong ones dashed with a cross, and the attention they have."
+        "correct ones solid with a check mark, wrong ones dashed with a cross, and the attention they have."
     )
     shown = found[SHOWN * (number - 1) : SHOWN * number]
     drawings(
@@ -168,5 +169,5 @@ def sentences(result: DependencyHeads, selection: Selection, relation: str, dire
             viewer_link.to_words(result.sentences[example.place]["words"], example.where.partition(",")[0])
 
 
-def _wanted(example: Example, which: str) -> bool:
+def _wanted(example: SentenceExample, which: str) -> bool:
     return which == "all" or (example.right > 0 if which == "right" else example.right < example.words)

@@ -1,4 +1,4 @@
-"""Documents as SVG: every word is there and can be no markup, chains keep their colour, guesses say right and wrong."""
+"""Documents as SVG: every word is there and can be no markup, chains keep their color, guesses say right and wrong."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module", params=["corrected", "paper"])
 def result(request, tmp_path_factory):
-    """The sample's result, as it ships, seen with function words as governors."""
+    """The sample's result, as it ships, read with function words as governors."""
     asked = Request("dependency_heads", checkpoint.find("demo"), sample("treebank"), Settings(mode=request.param))
     stored = find(Store(tmp_path_factory.mktemp("store")), asked)
     assert stored is not None, "run python -m bertviz_core.assets.build"

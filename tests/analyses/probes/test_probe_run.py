@@ -19,14 +19,14 @@ from bertviz_core.analyses.probes.controls import control_governors, redrawn
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions, options_of
-from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, Choices, DistancesAndWords
+from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.probes.scoring import Gold, Outcome
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
@@ -80,7 +80,7 @@ def uas(probe, made, sentences, fit, governors=None):
     everyone = np.arange(len(sentences))
     train, validation, test = (Data(made, part, "cpu", governors) for part in np.split(everyone, [30, 40]))
     curve = fit(probe, train, validation)
-    gold = Gold.of(sentences, everyone[40:])
+    gold = GoldWords.of(sentences, everyone[40:])
     return Outcome("x", "UAS", gold.right(guesses(probe, test, "greedy", Progress())), gold.counted).score, curve
 
 
@@ -97,7 +97,9 @@ def adam(probe, train, validation):
 def test_a_planted_tree_is_found_whole(kind, fit):
     sentences = bank()
     vectors = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
-    probe = AttentionOnly(Choices(HEADS)) if kind == "attention" else AttentionAndWords(Choices(HEADS), vectors)
+    probe = (
+        AttentionOnly(ProbeSettings(HEADS)) if kind == "attention" else AttentionAndWords(ProbeSettings(HEADS), vectors)
+    )
     with planted(sentences, gold=True) as made:
         score, curve = uas(probe, made, sentences, fit)
     assert score == 1.0
@@ -111,39 +113,39 @@ def test_noise_teaches_next_to_nothing():
     sentences = bank(120)
     branching = np.mean([g == w + 1 for s in sentences for w, g in enumerate(s.governors, 1)])
     with planted(sentences, gold=False) as made:
-        score, _ = uas(AttentionOnly(Choices(HEADS)), made, sentences, lbfgs)
+        score, _ = uas(AttentionOnly(ProbeSettings(HEADS)), made, sentences, lbfgs)
     assert score < branching + 0.15
 
 
 def test_lbfgs_never_raises_the_loss_and_equal_seeds_are_equal():
     sentences = bank()
     with planted(sentences, gold=False) as made:
-        _, curve = uas(AttentionOnly(Choices(HEADS)), made, sentences, lbfgs)
+        _, curve = uas(AttentionOnly(ProbeSettings(HEADS)), made, sentences, lbfgs)
         assert np.diff(curve.train_loss).max() <= 1e-6
         results = []
         for _ in range(2):
             torch.manual_seed(3)
-            probe = DistancesAndWords(Choices(HEADS), torch.ones(6, 3))
+            probe = DistancesAndWords(ProbeSettings(HEADS), torch.ones(6, 3))
             results.append((uas(probe, made, sentences, adam)[0], probe.output.weight.tolist()))
     assert results[0] == results[1]
 
 
 def test_parts_share_no_sentence_and_do_not_depend_on_the_order():
     sentences = bank(80)
-    parts = split(sentences, 0, 0, True, LeftOut())
+    parts = split(sentences, 0, 0, True, Skipped())
     held = [{sentences[i].words for i in part} for part in (parts.train, parts.validation, parts.test)]
     assert not held[0] & held[1] and not held[0] & held[2] and not held[1] & held[2]
     assert sum(map(len, (parts.train, parts.validation, parts.test))) == 80
-    turned = split(sentences[::-1], 0, 0, True, LeftOut())
+    turned = split(sentences[::-1], 0, 0, True, Skipped())
     assert {sentences[::-1][i].words for i in turned.test} == held[2]
-    assert {sentences[i].words for i in split(sentences, 0, 1, True, LeftOut()).test} != held[2]
-    left_out = LeftOut()
-    given = split([*sentences, *sentences[:5]], 5, 0, True, left_out)
+    assert {sentences[i].words for i in split(sentences, 0, 1, True, Skipped()).test} != held[2]
+    skipped = Skipped()
+    given = split([*sentences, *sentences[:5]], 5, 0, True, skipped)
     tested = {s.words for s in sentences[:5]}
-    assert given.test.tolist() == [80, 81, 82, 83, 84] and left_out.to_json()[0]["count"] >= 5
+    assert given.test.tolist() == [80, 81, 82, 83, 84] and skipped.to_json()[0]["count"] >= 5
     assert not tested & {sentences[i].words for i in [*given.train, *given.validation]}
     with pytest.raises(InputError):
-        split(sentences[:8], 0, 0, True, LeftOut())
+        split(sentences[:8], 0, 0, True, Skipped())
 
 
 def test_offsets_and_the_control_task():
@@ -175,7 +177,7 @@ def test_maps_on_disk_are_the_same_and_go_away(monkeypatch, tmp_path):
     with planted(sentences, gold=True) as made:
         assert sum(float(group.maps.astype(float).sum()) for group in made.groups) == total
     monkeypatch.setattr(room, "IN_MEMORY", 0)
-    monkeypatch.setattr(room, "MOST", 10)
+    monkeypatch.setattr(room, "MAX_ON_DISK", 10)
     with pytest.raises(SettingsError):
         planted(sentences, gold=True)
     assert not list(tmp_path.iterdir())

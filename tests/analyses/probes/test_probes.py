@@ -15,10 +15,10 @@ from bertviz_core.analyses.probes.decoding import spanning_tree
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
-    Batch,
-    Choices,
     DistancesAndWords,
     Probe,
+    ProbeBatch,
+    ProbeSettings,
     distances,
 )
 from bertviz_core.analyses.probes.training import Schedule, loss_of
@@ -28,14 +28,14 @@ from tests.oracles import probes as oracle
 HEADS, SIZE, DIMENSION = 3, 4, 5
 
 
-def made(seed=0, size=SIZE) -> tuple[Batch, torch.Tensor]:
+def made(seed=0, size=SIZE) -> tuple[ProbeBatch, torch.Tensor]:
     """One random sentence and word vectors for it, row 0 for unknown words."""
     draw = torch.Generator().manual_seed(seed)
     maps, root = (torch.rand(1, rows, size, HEADS, generator=draw) for rows in (size, 4))
     vectors = torch.randn(size + 1, DIMENSION, generator=draw)
     vectors[0] = 0
     governors = torch.tensor([[2, 0, 2, 3][:size]])
-    return Batch(maps, root, torch.arange(1, size + 1)[None], governors), vectors
+    return ProbeBatch(maps, root, torch.arange(1, size + 1)[None], governors), vectors
 
 
 def filled(probe: Probe, seed=1) -> Probe:
@@ -45,20 +45,20 @@ def filled(probe: Probe, seed=1) -> Probe:
     return probe
 
 
-def literal(batch: Batch):
+def literal(batch: ProbeBatch):
     """maps[k][x][y], and (to, from) rows of CLS and SEP for each head."""
     maps = batch.maps[0].permute(2, 0, 1).tolist()
     root = batch.root[0].permute(2, 0, 1).tolist()  # (head, 4, word)
     return maps, [(rows[0], rows[1]) for rows in root], [(rows[2], rows[3]) for rows in root]
 
 
-def same(probe: Probe, batch: Batch, expected):
+def same(probe: Probe, batch: ProbeBatch, expected):
     np.testing.assert_allclose(probe(batch)[0].detach().numpy(), np.array(expected), rtol=2e-4, atol=2e-4)
 
 
 def test_attention_only():
     batch, _ = made()
-    probe = filled(AttentionOnly(Choices(HEADS)))
+    probe = filled(AttentionOnly(ProbeSettings(HEADS)))
     w, u = probe.weights.tolist()
     same(probe, batch, oracle.attention_only(*literal(batch), w, u, probe.root.tolist()))
     assert probe.size() == 6 * HEADS
@@ -66,7 +66,7 @@ def test_attention_only():
 
 def test_attention_only_as_in_the_paper():
     batch, _ = made()
-    probe = filled(AttentionOnly(Choices(HEADS, paper=True)))
+    probe = filled(AttentionOnly(ProbeSettings(HEADS, paper=True)))
     w, u = probe.weights.tolist()
     same(probe, batch, oracle.paper_attention_only(*literal(batch), w, u, probe.scales.tolist()))
     assert probe.size() == 2 * HEADS + 2
@@ -75,7 +75,7 @@ def test_attention_only_as_in_the_paper():
 @pytest.mark.parametrize("misaligned", [False, True])
 def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
     batch, vectors = made()
-    probe = filled(AttentionAndWords(Choices(HEADS, True, misaligned), vectors))
+    probe = filled(AttentionAndWords(ProbeSettings(HEADS, True, misaligned), vectors))
     governor, dependent = (layer.weight.view(2, HEADS, DIMENSION) for layer in (probe.governor, probe.dependent))
     big = torch.cat([governor, dependent], -1).tolist()  # (w or u, head, v_i then v_j)
     bias = probe.governor.bias.view(2, HEADS).tolist()
@@ -87,8 +87,8 @@ def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
 
 def test_attention_and_words_with_a_root_of_its_own():
     batch, vectors = made()
-    probe = filled(AttentionAndWords(Choices(HEADS), vectors))
-    paper = filled(AttentionAndWords(Choices(HEADS, paper=True), vectors))
+    probe = filled(AttentionAndWords(ProbeSettings(HEADS), vectors))
+    paper = filled(AttentionAndWords(ProbeSettings(HEADS, paper=True), vectors))
     for ours, theirs in ((probe.governor, paper.governor), (probe.dependent, paper.dependent)):
         theirs.load_state_dict(ours.state_dict())
     own = torch.eye(SIZE, dtype=torch.bool)
@@ -114,15 +114,15 @@ def test_the_misaligned_root_by_hand():
     """
     maps, root = torch.zeros(1, 2, 2, 1), torch.zeros(1, 4, 2, 1)
     maps[0, 0, 1, 0], root[0, 1, 0, 0] = 0.5, 0.25
-    batch = Batch(maps, root, torch.tensor([[1, 2]]), torch.tensor([[0, 1]]))
+    batch = ProbeBatch(maps, root, torch.tensor([[1, 2]]), torch.tensor([[0, 1]]))
     for misaligned, expected in ((False, [[0, 0, 0], [0, 1.5, 0]]), (True, [[0.75, 0, 0], [0, 3.5, 0]])):
-        probe = AttentionAndWords(Choices(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
+        probe = AttentionAndWords(ProbeSettings(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
         with torch.no_grad():
             probe.governor.weight[0] = 1
         assert probe(batch)[0].tolist() == expected
     maps[0, 1, 0, 0] = 0.5
     for misaligned, expected in ((False, [[0.75, 0, 1.5], [0, 3.5, 0]]), (True, [[0.75, 0, 0], [0, 3.5, 0]])):
-        probe = AttentionAndWords(Choices(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
+        probe = AttentionAndWords(ProbeSettings(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
         with torch.no_grad():
             probe.dependent.weight[0] = 1
         assert probe(batch)[0].tolist() == expected
@@ -132,7 +132,7 @@ def test_the_misaligned_root_by_hand():
 def test_distances_and_words(paper, misaligned):
     batch, vectors = made()
     np.testing.assert_allclose(distances(SIZE).numpy(), np.array(oracle.distance_features(SIZE)), atol=1e-7)
-    probe = DistancesAndWords(Choices(HEADS, paper, misaligned), vectors)
+    probe = DistancesAndWords(ProbeSettings(HEADS, paper, misaligned), vectors)
     layers = (probe.governor, probe.dependent, probe.distance)
     first, second, third = (layer.weight.tolist() for layer in layers)
     arguments = (
@@ -150,8 +150,8 @@ def test_distances_and_words(paper, misaligned):
 
 def test_the_loss_and_its_gradient():
     batch, vectors = made()
-    probe = filled(AttentionAndWords(Choices(HEADS, paper=True), vectors)).double()
-    batch = Batch(batch.maps.double(), batch.root.double(), batch.words, batch.governors)
+    probe = filled(AttentionAndWords(ProbeSettings(HEADS, paper=True), vectors)).double()
+    batch = ProbeBatch(batch.maps.double(), batch.root.double(), batch.words, batch.governors)
     scores = probe(batch)[0].tolist()
     assert float(loss_of(probe, batch)) == pytest.approx(oracle.cross_entropy(scores, batch.governors[0].tolist()))
     loss_of(probe, batch).backward()

@@ -305,7 +305,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
     assert result.segments[QUANTITIES.index("to_sep")] == 2
     assert result.provenance["left_out"] == [
         {
-            "reason": "a segment of special tokens alone, with nothing to predict",
+            "reason": "a segment of special tokens only, with nothing to predict",
             "count": 1,
             "where": ["line 1, object 2"],
         }

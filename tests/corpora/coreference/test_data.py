@@ -11,7 +11,7 @@ import pytest
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.formats import read_coreference
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "coref"
@@ -26,17 +26,17 @@ def members(name: str) -> list[tuple[str, bytes]]:
 
 def counts(sources) -> tuple[Counter, Counter, set[str]]:
     """(documents, sentences, words, mentions, chains), what was left out, formats."""
-    total, left_out, formats = Counter(), LeftOut(), set()
+    total, skipped, formats = Counter(), Skipped(), set()
     for source in sources:
         corpus = read_coreference(source)
         formats.add(corpus.format)
-        for document in corpus.documents(left_out):
+        for document in corpus.documents(skipped):
             total["documents"] += 1
             total["sentences"] += len(document.sentences)
             total["words"] += len(document.words)
             total["mentions"] += len(document.mentions)
             total["chains"] += len({mention.cluster for mention in document.mentions})
-    return total, Counter({k: v["count"] for k, v in left_out.reasons.items()}), formats
+    return total, Counter({k: v["count"] for k, v in skipped.reasons.items()}), formats
 
 
 def packed(name: str):
@@ -70,7 +70,7 @@ def test_ontogum_chains_are_the_same_in_corefud_and_in_three_columns():
     for name, data in members("ontogum/ontogum-conllu-train+dev.tar.xz")[::4]:
         pair = (data, columns[name.split("/")[-1].replace(".conllu", ".conll")])
         corpora = [read_coreference(from_bytes(each, name)) for each in pair]
-        (tree,), (flat,) = (list(corpus.documents(LeftOut())) for corpus in corpora)
+        (tree,), (flat,) = (list(corpus.documents(Skipped())) for corpus in corpora)
         assert [corpus.format for corpus in corpora] == ["CorefUD", "3 columns (index, token, chains)"]
         assert tree.governors is not None and partition(tree) == partition(flat), name
         checked += len(tree.mentions)

@@ -1,4 +1,4 @@
-"""Every coreference format is recognised and read right; what is broken names its line, what is lost is counted."""
+"""Every coreference format is recognized and read right; what is broken names its line, what is lost is counted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
 from bertviz_core.corpora.coreference.formats import check_coreference, read_coreference
 from bertviz_core.corpora.samples import FOLDER
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 from tests.bracketed import conll
@@ -20,9 +20,9 @@ ENTITY = "# global.Entity = {}\n{}"
 
 def read(text: str, predicted: bool = False) -> tuple[str, list[CoreferenceDocument], dict[str, int]]:
     corpus = read_coreference(from_bytes(text.encode(), "given"), predicted=predicted)
-    left_out = LeftOut()
-    documents = list(corpus.documents(left_out))
-    return corpus.format, documents, {reason: entry["count"] for reason, entry in left_out.reasons.items()}
+    skipped = Skipped()
+    documents = list(corpus.documents(skipped))
+    return corpus.format, documents, {reason: entry["count"] for reason, entry in skipped.reasons.items()}
 
 
 def spans(document: CoreferenceDocument) -> list[tuple[int, int, int]]:
@@ -173,7 +173,7 @@ def test_gap_words_are_cut_at_the_names():
     assert kind == "GAP" and document.name == "dev-1" and document.sentences == (0, 6)
     assert document.words == ("Mc", "Ann", "met", "Bo", "Day", ".", "She", "left", ".")
     assert spans(document) == [(1, 2, 0), (3, 5, 2), (6, 7, 0)]
-    with pytest.raises(InputError, match="'She' does not stand at 19") as caught:
+    with pytest.raises(InputError, match="'She' is not at 19") as caught:
         read(f"{header}\n{row}\n{row.replace('18', '19')}")
     assert caught.value.where == "given, line 3"
     with pytest.raises(InputError, match="2 columns"):
@@ -194,9 +194,9 @@ def test_sentences_end_at_full_stops_and_what_closes_them():
 def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
     """CC0 sample: 30 documents or more of 60 to 120 words or little over, equal words, tags' types and mentions."""
     forms = [read_coreference(from_path(FOLDER / f"coreference.{ending}")) for ending in ("conll", "conllu")]
-    left_out = LeftOut()
-    first, second = (list(form.documents(left_out)) for form in forms)
-    assert [form.format for form in forms] == ["CoNLL-2012", "CorefUD"] and not left_out.reasons
+    skipped = Skipped()
+    first, second = (list(form.documents(skipped)) for form in forms)
+    assert [form.format for form in forms] == ["CoNLL-2012", "CorefUD"] and not skipped.reasons
     for one, other in zip(first, second, strict=True):
         assert (one.name, one.words, one.sentences, one.mentions) == (
             other.name,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.corpora.coreference.agreement import features
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
-from bertviz_core.corpora.coreference.head_words import TYPES, head_words, how, mention_type
+from bertviz_core.corpora.coreference.head_words import TYPES, head_word_source, head_words, mention_type
 
 
 def document(text: str, *spans: tuple[int, int], tags=None, governors=None, parse=None) -> CoreferenceDocument:
@@ -37,14 +37,14 @@ def document(text: str, *spans: tuple[int, int], tags=None, governors=None, pars
 )
 def test_the_rule(text, head):
     given = document(text)
-    assert given.words[head_words(given)[0]] == head and how(given) == "rule"
+    assert given.words[head_words(given)[0]] == head and head_word_source(given) == "rule"
 
 
 def test_the_tree_says_which_word_is_governed_from_outside():
     # the captain of the ship sank: captain <- sank, the and ship <- captain
     spans = ((0, 5), (3, 5), (4, 6))  # in the last two words are governed from outside: the first
     tree = document("the captain of the ship sank", *spans, governors=(1, 5, 4, 4, 1, -1))
-    assert head_words(tree) == (1, 4, 4) and how(tree) == "trees"
+    assert head_words(tree) == (1, 4, 4) and head_word_source(tree) == "trees"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_tree_says_which_word_is_governed_from_outside():
 def test_a_noun_phrase_has_its_head_by_collins_rules(text, tags, parse, head):
     pieces = tuple(piece.replace(" ", "") for piece in _pieces(parse))
     given = document(text, tags=tuple(tags.split()), parse=pieces)
-    assert given.words[head_words(given)[0]] == head and how(given) == "parse"
+    assert given.words[head_words(given)[0]] == head and head_word_source(given) == "parse"
 
 
 def _pieces(parse: str) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank.reader import AUTHORS, CONLLU, CONLLX, Treebank, to_authors
 from bertviz_core.errors import InputError
@@ -33,10 +33,10 @@ TWO = """1\tNew York\tNew York\tPROPN\t_\t_\t2\tnmod:poss\t_\t_
 
 
 def read(text: str | bytes):
-    left_out = LeftOut()
+    skipped = Skipped()
     data = text if isinstance(text, bytes) else text.encode()
     bank = Treebank(from_bytes(data, "bank"))
-    return bank.format, list(bank.sentences(left_out)), left_out.to_json()
+    return bank.format, list(bank.sentences(skipped)), skipped.to_json()
 
 
 def rows(*lines: str) -> str:
@@ -49,8 +49,8 @@ GOOD = rows("He 2 nsubj", "sat 0 root")
 
 
 def test_conllu_words_without_ranges_and_empty_nodes():
-    name, sentences, left_out = read(CATS + "\n" + TWO)
-    assert (name, left_out) == (CONLLU, [])
+    name, sentences, skipped = read(CATS + "\n" + TWO)
+    assert (name, skipped) == (CONLLU, [])
     first, second = sentences
     assert to_authors(first) == {
         "words": ["Cats", "ca", "n't", "sleep", "."],
@@ -68,8 +68,8 @@ def test_two_spaces_inside_a_form_do_not_shift_the_columns():
 
 def test_conllx_may_have_two_roots():
     text = "1\tYes\tyes\tUH\tUH\t_\t0\troot\t_\t_\n2\tsir\tsir\tNN\tNN\t_\t0\tdep\t_\t_\n"
-    name, sentences, left_out = read(text)
-    assert (name, sentences[0].governors, left_out) == (CONLLX, (0, 0), [])
+    name, sentences, skipped = read(text)
+    assert (name, sentences[0].governors, skipped) == (CONLLX, (0, 0), [])
 
 
 def test_authors_lines_labels_with_a_dash_and_no_last_blank_line():
@@ -84,13 +84,13 @@ def test_authors_lines_labels_with_a_dash_and_no_last_blank_line():
 @pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
 @pytest.mark.parametrize("change", [lambda t: t, lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t])
 def test_packed_crlf_and_bom_read_the_same(pack, change):
-    name, sentences, left_out = read(pack(change(CATS + "\n" + TWO).encode()))
-    assert (name, [len(s) for s in sentences], left_out) == (CONLLU, [5, 2], [])
+    name, sentences, skipped = read(pack(change(CATS + "\n" + TWO).encode()))
+    assert (name, [len(s) for s in sentences], skipped) == (CONLLU, [5, 2], [])
 
 
 BROKEN = {
     "a governor beyond the sentence": (rows("He 7 nsubj", "sat 0 root"), "line 1 (head 7, but the sentence has 2"),
-    "words that govern each other in a circle": (rows("a 2 x", "b 1 x", "c 0 root"), "line 1"),
+    "words that govern each other in a cycle": (rows("a 2 x", "b 1 x", "c 0 root"), "line 1"),
     "more than one root": (rows("a 0 root", "b 0 root"), "line 2"),
     "a word without a governor": (rows("a _ dep", "b 0 root"), "line 1 (HEAD is _)"),
     "no number in the HEAD column (were two columns swapped?)": (rows("a nsubj 2", "b root 0"), "line 1 ('nsubj')"),
@@ -104,10 +104,10 @@ BROKEN = {
 @pytest.mark.parametrize("reason", BROKEN)
 def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
     text, where = BROKEN[reason]
-    _, sentences, left_out = read(text + GOOD)
+    _, sentences, skipped = read(text + GOOD)
     assert [(s.number, s.words) for s in sentences] == [(1, ("He", "sat"))]
-    assert [entry["reason"] for entry in left_out] == [reason]
-    assert left_out[0]["count"] == 1 and left_out[0]["where"][0].startswith(where)
+    assert [entry["reason"] for entry in skipped] == [reason]
+    assert skipped[0]["count"] == 1 and skipped[0]["where"][0].startswith(where)
 
 
 @pytest.mark.parametrize("reason", BROKEN)
@@ -128,7 +128,7 @@ def test_a_file_of_nothing_else_is_refused_by_line(reason):
         ("<!DOCTYPE html>\n<p>hi</p>", "HTML", "bank, line 1"),
         (CATS.replace("\t", " "), "tabs", "bank, line 3"),
         ("The cat sat.\nIt slept.", "not a treebank", "bank, line 1"),
-        (lzma.compress(CATS.encode() * 5000)[:-300], "breaks off", "bank, after line"),
+        (lzma.compress(CATS.encode() * 5000)[:-300], "is truncated", "bank, after line"),
         (b"1\tcaf\xe9\t_\tX\t_\t_\t0\troot\t_\t_\n", "UTF-8", "bank, line 1"),
     ],
 )
@@ -147,13 +147,13 @@ def columns(*order: int) -> str:
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [
-        (7, 4, "the relations stand in column 5"),
-        (7, 2, "the relations stand in column 3"),
-        (7, 8, "the relations stand in column 9"),
-        (7, 9, "the relations stand in column 10"),
-        (7, 3, "the relations stand in column 4"),
-        (1, 3, "parts of speech stand in column 2"),
-        (7, 6, "the relations stand in column 7"),
+        (7, 4, "the relations are in column 5"),
+        (7, 2, "the relations are in column 3"),
+        (7, 8, "the relations are in column 9"),
+        (7, 9, "the relations are in column 10"),
+        (7, 3, "the relations are in column 4"),
+        (1, 3, "parts of speech are in column 2"),
+        (7, 6, "the relations are in column 7"),
         (0, 1, "ID"),
         (0, 6, "HEAD"),
         (6, 8, "HEAD"),
@@ -169,8 +169,8 @@ def test_two_swapped_columns_are_noticed(one, other, said):
 
 
 def test_comments_at_the_end_are_no_sentence():
-    _, sentences, left_out = read(GOOD + "# the end\n")
-    assert (len(sentences), left_out) == (1, [])
+    _, sentences, skipped = read(GOOD + "# the end\n")
+    assert (len(sentences), skipped) == (1, [])
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="no shared data")
@@ -188,27 +188,27 @@ def test_comments_at_the_end_are_no_sentence():
     ],
 )
 def test_universal_treebanks_have_the_counts_that_their_publishers_give(path, sentences, words):
-    left_out = LeftOut()
+    skipped = Skipped()
     bank = Treebank(from_path(DATA / path))
-    read_ones = list(bank.sentences(left_out))
+    read_ones = list(bank.sentences(skipped))
     assert bank.format == CONLLU
     rows = [line.split("\t") for line in lzma.decompress((DATA / path).read_bytes()).decode().splitlines()]
     counted = Counter(row[7] for row in rows if row[0].isdigit() and len(row) == 10)
     assert Counter(relation for sentence in read_ones for relation in sentence.relations) == counted
-    assert (len(read_ones), sum(map(len, read_ones)), left_out.to_json()) == (sentences, words, [])
+    assert (len(read_ones), sum(map(len, read_ones)), skipped.to_json()) == (sentences, words, [])
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="no shared data")
 def test_stanford_dependencies_lose_nothing_silently():
     path = DATA / "GUM-StanfordDependencies" / "gum-v5.1.0-stanford-shared.tar.xz"
-    left_out, kept, blocks = LeftOut(), 0, 0
+    skipped, kept, blocks = Skipped(), 0, 0
     with tarfile.open(path) as archive:
         texts = [archive.extractfile(member).read() for member in archive if member.isfile()]
     for text in texts:
         bank = Treebank(from_bytes(text, "gum"))
         assert bank.format == CONLLX
-        kept += sum(1 for _ in bank.sentences(left_out))
+        kept += sum(1 for _ in bank.sentences(skipped))
         blocks += sum(1 for line in io.BytesIO(text) if line.startswith(b"1\t"))
     assert (len(texts), blocks) == (88, 4091)
-    assert kept + sum(entry["count"] for entry in left_out.to_json()) == 4091
+    assert kept + sum(entry["count"] for entry in skipped.to_json()) == 4091
     assert kept > 4080

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core import paper
 from bertviz_core.corpora.samples import SAMPLES, sample
-from bertviz_core.corpora.skipped import LeftOut
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.conll import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS
 from bertviz_core.corpora.treebank.function_heads import function_heads
 from bertviz_core.corpora.treebank.reader import CONLLU, Treebank
@@ -17,10 +17,10 @@ from bertviz_core.corpora.treebank.trees import Sentence
 
 @pytest.fixture(scope="module")
 def sentences() -> list[Sentence]:
-    left_out = LeftOut()
+    skipped = Skipped()
     bank = Treebank(sample(next(iter(SAMPLES["treebank"]))))
-    read = list(bank.sentences(left_out))
-    assert (bank.format, left_out.to_json()) == (CONLLU, [])
+    read = list(bank.sentences(skipped))
+    assert (bank.format, skipped.to_json()) == (CONLLU, [])
     return read
 
 

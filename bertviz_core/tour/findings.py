@@ -8,7 +8,7 @@ from bertviz_core.heads import Head
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Findings:
     """answer: to the step's question.   differs: this model beside BERT-base.
     head: the one to look at, if any."""
 

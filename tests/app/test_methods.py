@@ -1,0 +1,40 @@
+"""The sections of docs/methods.md behind the pages."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared import methods
+from tests.app.test_app import open_app, own_store
+
+__all__ = ["own_store"]
+
+
+def test_a_section_has_its_heading_and_its_text_alone() -> None:
+    heading, text = methods.section(4)
+    assert heading.startswith("4. Entropy")
+    assert "from_cls" in text
+    assert "## " not in text
+
+
+def test_a_section_that_does_not_exist_is_named() -> None:
+    with pytest.raises(LookupError, match="99"):
+        methods.section(99)
+
+
+def shown(app: AppTest) -> list[str]:
+    """Markdown on the page and in its dialog."""
+    return [element.value for element in app._tree.get("markdown")]
+
+
+@pytest.mark.parametrize(("page", "title"), [("entropy", "4. Entropy"), ("clustering", "9. Clustering")])
+def test_an_about_box_opens_its_section(page: str, title: str) -> None:
+    app = open_app(page)
+    (button,) = [button for button in app.button if button.label.startswith("Methods")]
+    assert title in button.label
+    text = methods.section(int(title.split(".", maxsplit=1)[0]))[1]
+    assert text not in shown(app)
+    button.click().run()
+    assert not app.exception
+    assert text in shown(app)
