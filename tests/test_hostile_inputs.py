@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
 from bertviz_core.analyses.coreference_heads.document_figure import _depths, draw, passages
 from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.entropy.measure import Entropy
+from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.formats import read_coreference
