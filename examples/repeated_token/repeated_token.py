@@ -44,7 +44,9 @@ ANALYSIS = Analysis(
     package=__name__,
     title="Repeated token",
     summary="Attention of every head to earlier occurrences of the token that it looks from.",
-    columns=(averaged_column("earlier", "attention to earlier occurrences", baseline=_uniform),),
+    columns=(
+        averaged_column("earlier", "attention to earlier occurrences", name="earlier occurrences", baseline=_uniform),
+    ),
     quantities=("earlier", "uniform"),
     formula=r"\frac{1}{|R|}\sum_{i \in R}\ \sum_{j < i,\ x_j = x_i} A_{ij} \qquad R = \{i : \exists j<i,\ x_j=x_i\}",
 )
