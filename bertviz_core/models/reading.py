@@ -67,7 +67,7 @@ class Examples(ABC, Generic[Example_co]):
         if not total:
             reasons = reading.skipped.reasons.items()
             raise InputError(
-                f"Nothing is left to analyze: all {self.unit} were left out.",
+                f"There is nothing to analyze: all {self.unit} were skipped.",
                 where=self.source.name,
                 hint="; ".join(f"{reason}: {entry['count']}" for reason, entry in reasons),
             )

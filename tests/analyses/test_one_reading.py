@@ -64,10 +64,9 @@ def greedy(monkeypatch: pytest.MonkeyPatch) -> str:
         next(examples.read(Reading()))
         return Greedy(provenance)
 
-    measure = SimpleNamespace(accumulator=lambda model, request: Nothing(), finish=finish)
-    monkeypatch.setitem(sys.modules, "greedy.measure", measure)
-    monkeypatch.setitem(sys.modules, "greedy.result", SimpleNamespace(Greedy=Greedy))
-    analysis = Analysis("greedy", "greedy", "Greedy", "Greedy", "", "", "", corpus="treebank")
+    module = SimpleNamespace(accumulator=lambda model, request: Nothing(), finish=finish, Greedy=Greedy)
+    monkeypatch.setitem(sys.modules, "greedy", module)
+    analysis = Analysis(name="greedy", package="greedy", title="Greedy", summary="", result="Greedy", corpus="treebank")
     monkeypatch.setitem(ANALYSES, "greedy", analysis)
     return analysis.name
 

@@ -8,7 +8,9 @@ import torch
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_PATTERNS
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, ModelError
@@ -25,7 +27,7 @@ def examples(tiny, source):
 
 
 def fresh(model) -> list[SegmentAverages]:
-    both = ((surface_patterns.QUANTITIES, surface_patterns.measure), (entropy.QUANTITIES, entropy.measure))
+    both = ((SURFACE_PATTERNS, surface_patterns.measure), (ENTROPY, entropy.measure))
     return [SegmentAverages(names, measure, model.layers, model.heads, "cpu") for names, measure in both]
 
 

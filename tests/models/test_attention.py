@@ -101,7 +101,7 @@ def test_the_softmax_is_float32_in_a_bfloat16_model(source):
 def test_a_capture_that_did_not_run_is_an_error_not_silence(demo, source):
     """Some families ignore the registered function; nothing may then pass for a result."""
     silent = SimpleNamespace(encoder=lambda **_: None, observable=True, layers=2, causal=False, has_types=False)
-    with pytest.raises(RuntimeError, match="0 layers were seen in a model of 2"):
+    with pytest.raises(RuntimeError, match="0 layers were captured in a model of 2"):
         forward(silent, batch_of(demo, source), lambda attention: None)
 
 
