@@ -58,7 +58,7 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
 def test_the_direction_is_in_the_address():
     again = open_app(PAGE, direction="antecedent->mention")
     assert again.segmented_control(key="direction").value == "antecedent->mention"
-    assert "All heads, percent right, antecedent → mention" in words(again)
+    assert "Accuracy of all heads (%), antecedent → mention" in words(again)
     again.switch_page("pages/dependency_heads.py").run()  # a switch of the same name, with other directions
     assert not again.exception and not again.error
     again.switch_page(f"pages/{PAGE}.py").run()
@@ -148,7 +148,7 @@ def test_predictions_are_scored_beside_the_heads():
     row = table[table[""] == "predictions: system.conllu"].iloc[0]
     assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
-    assert "do not fit document 1" in unescaped(app.error[0].value)
+    assert "do not match document 1" in unescaped(app.error[0].value)
 
 
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")

@@ -18,7 +18,7 @@ def test_a_deep_link_an_analysis_and_a_click_on_its_map(tmp_path: Path) -> None:
         page = chromium.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"{address}/repeated_token?head=2-3&limit=3")
         page.get_by_role("button", name="Analyze (about").click(timeout=60_000)
-        page.get_by_text("The map of heads").wait_for(timeout=120_000)
+        page.get_by_text("Head map").wait_for(timeout=120_000)
         browser.settle(page)
         assert page.locator("h1").inner_text() == "Repeated token"
         assert page.get_by_text("Page not found").count() == 0
