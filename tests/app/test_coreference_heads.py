@@ -83,7 +83,7 @@ def test_the_best_head_is_one_click_away():
     button = next(button for button in app.button if button.label.startswith("Choose head"))
     label = button.label.removeprefix("Choose head ")
     button.click().run()
-    assert app.selectbox(key="head").value == label and f"Guesses of head {label} guesses" in words(app)
+    assert app.selectbox(key="head").value == label and f"Guesses of head {label}" in words(app)
     assert not any(button.label.startswith("Choose head") for button in app.button)
 
 
@@ -157,15 +157,15 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tm
         page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8")
         page.set_viewport_size({"width": 1280, "height": 2600})
         browser.settle(page)
-        heading = page.locator("h3", has_text="guesses")
-        assert heading.inner_text() == "Guesses of head 6-8 guesses"
+        heading = page.locator("h3", has_text="Guesses")
+        assert heading.inner_text() == "Guesses of head 6-8"
         charts = page.locator("[data-testid=stPlotlyChart]")
         maps = [n for n in range(charts.count()) if charts.nth(n).locator(".scatterlayer .points path").count() == 48]
         box = charts.nth(maps[0]).locator(".scatterlayer .points path").nth(10).bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
-        assert heading.inner_text() == "Guesses of head 2-3 guesses"
+        assert heading.inner_text() == "Guesses of head 2-3"
         page.get_by_role("radio", name="antecedent->mention").or_(
             page.get_by_role("button", name="antecedent->mention")
         ).first.click()
@@ -173,7 +173,7 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tm
         browser.settle(page)
         said = page.get_by_text("guesses right").first.inner_text()
         again = browser.open_page(chromium, page.url)
-        assert again.locator("h3", has_text="guesses").inner_text() == "Guesses of head 2-3 guesses"
+        assert again.locator("h3", has_text="Guesses").inner_text() == "Guesses of head 2-3"
         assert again.get_by_text("which the paper does not measure").count() == 1
         assert again.get_by_text("guesses right").first.inner_text() == said
         assert page.problems == again.problems == []

@@ -135,7 +135,7 @@ def test_masking_by_button_changes_token_and_address_and_comes_back(address: str
     page.wait_for_function("location.search.includes('mask=5')", timeout=10_000)
     browser.settle(page)
     assert labels(page)[4] == "[MASK]"
-    assert page.get_by_text("Masking moved").is_visible()
+    assert page.get_by_text("Masking shifted").is_visible()
     page.get_by_text("Before masking").click()
     browser.settle(page)
     page.wait_for_function("location.search.includes('before=')", timeout=10_000)

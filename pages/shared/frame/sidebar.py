@@ -121,7 +121,7 @@ def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
             "", icon=f":material/{sign}:", key=name, help=name, on_click=_step, args=(options, step), width="stretch"
         )
     from_zero = st.toggle(
-        "Count heads from 0", key="zero", bind="query-params", help="Head 1-1 is then labeled 0-0, as in arrays."
+        "Count heads from 0", key="zero", bind="query-params", help="Labels as in arrays: 0-0 for 1-1."
     )
     return Head.parse(label or options[0]), 0 if from_zero else 1
 

@@ -92,8 +92,8 @@ def _job(page: str, selection: Selection) -> None:
     forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
     seconds = seconds_to_analyse(selection) * forwards
     st.write(
-        f"{len(wanted)} analyses are missing. One job makes them in {len(groups)} passes of the model: what reads the "
-        "same corpus shares one. Each pass is kept as soon as it ends."
+        f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
+        "corpus share a pass. Results are stored as each pass finishes."
     )
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     label = f"Run all (about {length})"
