@@ -13,6 +13,7 @@ from torch import Tensor
 from transformers import AttentionInterface, BertConfig, BertForPreTraining, BertTokenizer
 
 from training.batches import Batch
+from training.penalty import EntropyPenalty
 from training.text import whole_folder
 
 HIDDEN_SCORE = -1e4  # added to the scores of padding; finite in bfloat16
@@ -26,14 +27,22 @@ def written_out_attention(
     attention_mask: Tensor | None,
     scaling: float = 1.0,
     dropout: float = 0.0,
+    penalty: EntropyPenalty | None = None,
+    terms: list[Tensor] | None = None,
     **_: object,
 ) -> tuple[Tensor, None]:
-    """Attention in the inputs' own type, softmax too: on a CPU its backward is faster than the fused one's."""
+    """Attention in the inputs' own type, softmax too: on a CPU its backward is faster than the fused one's.
+
+    With a `penalty`, the layer's term is appended to `terms`, which layers fill in order.
+    """
     with torch.autocast(query.device.type, enabled=False):
         scores = (query * scaling) @ key.transpose(2, 3)  # (batch, head, query, key)
         if attention_mask is not None:
             scores = scores + attention_mask.to(scores.dtype)
-        weights = torch.nn.functional.dropout(scores.softmax(-1), dropout, module.training)
+        attention = scores.softmax(-1)
+        if penalty is not None and terms is not None and attention_mask is not None:
+            terms.append(penalty.term(len(terms), attention, attention_mask[:, 0, 0] > HIDDEN_SCORE / 2))
+        weights = torch.nn.functional.dropout(attention, dropout, module.training)
         return (weights @ value.to(weights.dtype)).transpose(1, 2), None
 
 
@@ -85,29 +94,32 @@ def continued_model(folder: Path) -> BertForPreTraining:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One batch: mean losses in nats, and how often each answer was right."""
+    """One batch: mean losses in nats, the penalty on entropy (0 without one), and how often each answer was right."""
 
     mlm_loss: Tensor
     nsp_loss: Tensor
+    penalty: Tensor
     mlm_right: Tensor
     nsp_right: Tensor
 
 
-def scores(model: BertForPreTraining, batch: Batch) -> Scores:
+def scores(model: BertForPreTraining, batch: Batch, penalty: EntropyPenalty | None = None) -> Scores:
     """Masked-word and next-sentence losses, in bfloat16 but for the softmax over the vocabulary."""
+    terms: list[Tensor] = []
     device = model.device
     ids, types, masked, answers, random_next = (
         torch.from_numpy(a).to(device) for a in (batch.ids, batch.types, batch.masked, batch.answers, batch.random_next)
     )
     hide = torch.from_numpy(np.where(batch.real, 0, HIDDEN_SCORE).astype(np.float32)).to(device)[:, None, None]
     with torch.autocast(device.type, torch.bfloat16):
-        out = model.bert(ids, attention_mask=hide, token_type_ids=types)
+        out = model.bert(ids, attention_mask=hide, token_type_ids=types, penalty=penalty, terms=terms)
         hidden = out.last_hidden_state.flatten(0, 1)[masked]  # the vocabulary is wide: only where it is asked for
         words = model.cls.predictions(hidden).float()  # (masked, vocabulary)
         follows = model.cls.seq_relationship(out.pooler_output).float()  # (batch, 2)
     return Scores(
         torch.nn.functional.cross_entropy(words, answers),
         torch.nn.functional.cross_entropy(follows, random_next),
+        torch.stack(terms).sum() if terms else words.new_zeros(()),
         (words.argmax(-1) == answers).float().mean(),
         (follows.argmax(-1) == random_next).float().mean(),
     )

@@ -17,18 +17,15 @@ from safetensors.torch import load_file
 from transformers import BertForPreTraining, BertTokenizer
 
 from bertviz_core.errors import InputError, SettingsError
+from tests.training.runs import LENGTH, RECIPE, ROOT, SAMPLE, SEED, SHAPE, SIZE, VOCABULARY
 from training.batches import MASK, SEP, Batches
-from training.loop import Plan, Recipe, Run
-from training.model import Shape, new_model, scores
+from training.loop import Run
+from training.model import new_model, scores
 from training.optimiser import learning_rate
+from training.recipe import Plan, Recipe
 from training.text import SPECIAL, Text, load_text, train_vocabulary
 
-ROOT = Path(__file__).parents[2]
-SAMPLE = ROOT / "bertviz_core/assets/corpora/encyclopedia.txt"
-VOCABULARY, SIZE, LENGTH, SEED = 1_000, 8, 32, 3
-SHAPE = Shape(layers=2, heads=2, width=32, positions=LENGTH)
 FIELDS = ("ids", "types", "real", "masked", "answers", "random_next")
-RECIPE = Recipe(batch=SIZE, length=LENGTH, rate=3e-3, warmup=10, seed=SEED)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +88,7 @@ def command(work: Path, out: Path, steps: int) -> list[str]:
         "--valid": SAMPLE, "--out": out, "--cache": work / "cache", "--layers": 2, "--heads": 2, "--width": 32,
         "--positions": LENGTH, "--vocabulary": VOCABULARY, "--batch": SIZE, "--length": LENGTH, "--rate": 3e-3,
         "--warmup": 10, "--steps": steps, "--decay": 50, "--seed": SEED, "--threads": 1, "--validate-every": 25,
-        "--validation-examples": SIZE, "--checkpoint-every": 20,
+        "--validation-examples": SIZE, "--checkpoint-every": 20, "--micro-batches": 1,
     }  # fmt: skip
     pairs = [str(word) for option in options.items() for word in option]
     return [sys.executable, "-m", "training.pretrain_demo_bert", *pairs, str(SAMPLE)]
