@@ -112,10 +112,10 @@ def scores(model: BertForPreTraining, batch: Batch, penalty: EntropyPenalty | No
     )
     hide = torch.from_numpy(np.where(batch.real, 0, HIDDEN_SCORE).astype(np.float32)).to(device)[:, None, None]
     with torch.autocast(device.type, torch.bfloat16):
-        out = model.bert(ids, attention_mask=hide, token_type_ids=types, penalty=penalty, terms=terms)
-        hidden = out.last_hidden_state.flatten(0, 1)[masked]  # the vocabulary is wide: only where it is asked for
-        words = model.cls.predictions(hidden).float()  # (masked, vocabulary)
-        follows = model.cls.seq_relationship(out.pooler_output).float()  # (batch, 2)
+        hidden = outputs(model, ids, types, hide, masked, {"penalty": penalty, "terms": terms})
+        words = model.cls.predictions(hidden[len(ids) :]).float()  # (masked, vocabulary)
+        pooled = model.bert.pooler(hidden[: len(ids), None])
+        follows = model.cls.seq_relationship(pooled).float()  # (batch, 2)
     return Scores(
         torch.nn.functional.cross_entropy(words, answers),
         torch.nn.functional.cross_entropy(follows, random_next),
@@ -123,6 +123,32 @@ def scores(model: BertForPreTraining, batch: Batch, penalty: EntropyPenalty | No
         (words.argmax(-1) == answers).float().mean(),
         (follows.argmax(-1) == random_next).float().mean(),
     )
+
+
+def outputs(
+    model: BertForPreTraining, ids: Tensor, types: Tensor, hide: Tensor, masked: Tensor, options: dict[str, object]
+) -> Tensor:
+    """The encoder's output where a loss needs it; the last layer is not computed anywhere else, but for its attention.
+
+    Args:
+        ids: (batch, token).
+        types: (batch, token).
+        hide: (batch, 1, 1, token), added to the scores of attention.
+        masked: (masked,) positions through the whole batch.
+        options: For the attention.
+
+    Returns:
+        (batch + masked, width): of every [CLS], then of the masked tokens.
+    """
+    *layers, last = model.bert.encoder.layer
+    hidden = model.bert.embeddings(ids, token_type_ids=types)
+    for layer in layers:
+        hidden = layer(hidden, hide, **options)
+    context, _ = last.attention.self(hidden, hide, **options)
+    wanted = torch.cat([torch.arange(0, ids.numel(), ids.shape[1], device=ids.device), masked])
+    attended = last.attention.output(context.flatten(0, 1)[wanted], hidden.flatten(0, 1)[wanted])
+    result: Tensor = last.output(last.intermediate(attended), attended)
+    return result
 
 
 def save_model(model: BertForPreTraining, tokenizer: BertTokenizer, folder: Path) -> None:

@@ -193,6 +193,30 @@ def test_padding_changes_nothing(batches: Batches, tokenizer: BertTokenizer) -> 
     assert torch.equal(ours.nsp_loss, same.nsp_loss)
 
 
+def test_the_losses_are_those_of_the_whole_model(batches: Batches, tokenizer: BertTokenizer) -> None:
+    """Values and gradients; the trainer computes the last layer only where a loss needs it."""
+    batch = next(b for b in map(batches.batch, range(100)) if not b.real.all())
+    answers = np.full(batch.ids.size, -100)
+    answers[batch.masked] = batch.answers
+    gradients = []
+    for ours in (True, False):
+        model = new_model(SHAPE, len(tokenizer), SEED)
+        if ours:
+            found = scores(model, batch)
+            loss = found.mlm_loss + found.nsp_loss
+        else:
+            model.set_attn_implementation("eager")
+            given = {"input_ids": batch.ids, "token_type_ids": batch.types, "attention_mask": batch.real.astype(int)}
+            wanted = {"labels": answers.reshape(batch.ids.shape), "next_sentence_label": batch.random_next}
+            loss = model(**{name: torch.from_numpy(value) for name, value in {**given, **wanted}.items()}).loss
+        loss.backward()
+        gradients.append({name: p.grad for name, p in model.named_parameters()} | {"loss": loss.detach()})
+    for name, theirs in gradients[1].items():
+        cosine = torch.nn.functional.cosine_similarity(gradients[0][name].flatten(), theirs.flatten(), dim=0)
+        assert cosine > 0.99 or theirs.abs().max() < 1e-6, name
+    assert gradients[0]["loss"] == pytest.approx(gradients[1]["loss"].item(), rel=2e-3)  # bfloat16
+
+
 def test_written_out_attention_is_the_librarys(batches: Batches, tokenizer: BertTokenizer) -> None:
     model = new_model(SHAPE, len(tokenizer), SEED).eval()
     batch = next(b for b in map(batches.batch, range(100)) if not b.real.all())
