@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -114,7 +115,8 @@ def scores(model: BertForPreTraining, batch: Batch, penalty: EntropyPenalty | No
     with torch.autocast(device.type, torch.bfloat16):
         hidden = outputs(model, ids, types, hide, masked, {"penalty": penalty, "terms": terms})
         words = model.cls.predictions(hidden[len(ids) :]).float()  # (masked, vocabulary)
-        pooled = model.bert.pooler(hidden[: len(ids), None])
+        pooler: Any = model.bert.pooler
+        pooled = pooler(hidden[: len(ids), None])
         follows = model.cls.seq_relationship(pooled).float()  # (batch, 2)
     return Scores(
         torch.nn.functional.cross_entropy(words, answers),
@@ -140,7 +142,8 @@ def outputs(
     Returns:
         (batch + masked, width): of every [CLS], then of the masked tokens.
     """
-    *layers, last = model.bert.encoder.layer
+    layers: list[Any] = list(model.bert.encoder.layer)
+    last = layers.pop()
     hidden = model.bert.embeddings(ids, token_type_ids=types)
     for layer in layers:
         hidden = layer(hidden, hide, **options)

@@ -6,6 +6,7 @@ Steps stand on a logarithmic axis; step 0, which such an axis has no place for, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +23,7 @@ SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
 AXIS = "training step"
 ACROSS = 3  # panels of relations side by side
 MARK = {"color": RING, "width": 1.5}
+CHANGE = {"color": GREY, "width": 1.5, "dash": "dot"}
 
 
 def paper_figure(result: Emergence) -> go.Figure:
@@ -43,8 +45,9 @@ def course_figure(result: Emergence, labels: np.ndarray, place: int | None = Non
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
     figure.update_xaxes(title=AXIS, row=len(titles), col=1)
-    marks = [] if place is None else _marks(figure, float(positions(result.steps)[place]))
-    return _finished(figure, result, 240 * len(titles) + 90).update_layout(margin={"t": 95}, shapes=marks)
+    chosen = [] if place is None else _lines(figure, float(positions(result.steps)[place]), MARK)
+    figure = _finished(figure, result, 240 * len(titles) + 90).update_layout(margin={"t": 95})
+    return figure.update_layout(shapes=[*figure.layout.shapes, *chosen])
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
@@ -168,6 +171,9 @@ def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
         zeroline=False,
     )
     margin = {"l": 55, "r": 10, "t": 65, "b": 45}
+    for step, label in result.marks:
+        figure.add_annotation(**_marked(step, label))
+    figure.update_layout(shapes=[line for step, _ in result.marks for line in _lines(figure, float(step), CHANGE)])
     return figure.update_layout(
         height=height,
         legend=LEGEND,
@@ -185,10 +191,26 @@ def _ticks(steps: np.ndarray) -> np.ndarray:
     return ticks if len(ticks) > 1 else steps[[0, -1]]
 
 
-def _marks(figure: go.Figure, x: float) -> list[dict]:
+def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
     """A line through every panel. (add_vline makes one at a time, which takes longer than all the rest.)"""
     panels = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}
     return [
-        {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": MARK}
+        {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": line}
         for of_x, of_y in sorted(panels)
     ]
+
+
+def _marked(step: int, label: str) -> dict:
+    """What changed in the training, beside its line in the first panel."""
+    return {
+        "text": f"step {step:,}: {escape(label)}",
+        "x": np.log10(step),  # annotations count in powers of ten on such an axis
+        "xref": "x",
+        "xanchor": "right",
+        "xshift": -3,
+        "y": 0.98,
+        "yref": "y domain",
+        "yanchor": "top",
+        "showarrow": False,
+        "font": {"size": 11, "color": GREY},
+    }

@@ -16,7 +16,8 @@ from bertviz_core.heads import Head
 
 @pytest.fixture(scope="module")
 def result() -> Emergence:
-    return shipped()
+    whole = shipped()
+    return replace(whole, provenance={**whole.provenance, "marks": []})
 
 
 def named(figure, name: str):
@@ -87,3 +88,23 @@ def test_the_maps_quantities_are_those_of_the_step(result):
     shown = {column.quantity: column.values for column in columns(result, 2)}
     np.testing.assert_array_equal(shown["previous"], result["previous"][2])
     np.testing.assert_array_equal(shown["entropy"], result["entropy"][2])
+
+
+def test_a_change_of_the_training_is_marked_in_every_panel(result):
+    step = int(result.steps[-2])
+    marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a <b>change</b>"}]})
+    labels = result.behaviours()
+    for figure in (
+        course_figure(marked, labels, 3),
+        relations_figure(marked, ["det", "dobj"]),
+        head_figure(marked, Head(0, 0)),
+    ):
+        lines = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == step]
+        assert len({(line.xref, line.yref) for line in lines}) == len(lines) == 2
+        (said,) = [note for note in figure.layout.annotations if "change" in note.text]
+        assert "<b>" not in said.text
+        assert f"{step:,}" in said.text
+        assert said.x == pytest.approx(np.log10(step))
+    chosen = positions(result.steps)[3]
+    assert [shape.x0 for shape in course_figure(marked, labels, 3).layout.shapes].count(chosen) == 2
+    assert not course_figure(result, labels).layout.shapes
