@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from bertviz_core.models.checkpoint import find
 from tests.shipped import clearest
 from tests.test_app import ROOT, open_app, own_store, wait_for_job, words  # noqa: F401  (a fixture)
 
@@ -24,6 +25,13 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == "1 of 48"
     assert "Every analysis is stored" in words(app)
+
+
+def test_what_is_to_be_known_of_the_demo_model_is_one_line() -> None:
+    note = find("demo").note
+    assert "trained in" in note
+    assert "caricature" in note
+    assert words(open_app()).count(note) == 1
 
 
 def test_the_threshold_of_broad_heads_is_a_slider() -> None:
