@@ -149,14 +149,14 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         page = browser.open_page(chromium, f"{address}/emergence?head=2-3")
         chart = page.locator("[data-testid=stPlotlyChart]").first
         marks = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path")
-        before = marks.first.get_attribute("d")
+        before = marks.last.get_attribute("d")  # lines of changes come first
         page.get_by_role("slider").first.focus()
         page.keyboard.press("Home")
         first = f"{result.steps[0]:,}"
         page.get_by_text(f"at step {first}").wait_for()
         page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
         browser.settle(page)
-        assert marks.first.get_attribute("d") != before
+        assert marks.last.get_attribute("d") != before
         counted = dict(zip(*np.unique(result.behaviours()[0], return_counts=True), strict=True))
         drawn = [
             chart.locator(".scatterlayer .trace").nth(i).locator(".points path").count() for i in range(len(counted))
