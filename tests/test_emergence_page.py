@@ -67,6 +67,14 @@ def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
     assert not app.exception and not app.error
 
 
+def test_the_switch_of_the_axis_is_in_the_address_and_changes_no_number() -> None:
+    app = open_app("emergence", linear="true")
+    assert app.toggle(key="linear").value
+    before = metrics(app)
+    app.toggle(key="linear").set_value(False).run()
+    assert metrics(app) == before and not app.exception and not app.error
+
+
 def test_a_step_that_this_training_has_not_is_its_last() -> None:
     app = open_app("emergence", at_step="123456789")
     assert not app.error

@@ -23,6 +23,7 @@ SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
 AXIS = "training step"
 ACROSS = 3  # panels of relations side by side
 MARK = {"color": RING, "width": 1.5}
+CHANGED = "change"  # the name of an annotation
 CHANGE = {"color": GREY, "width": 1.5, "dash": "dot"}
 
 
@@ -87,6 +88,16 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
     figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
     figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
     return _finished(figure, result, 300)
+
+
+def on_linear_axis(figure: go.Figure, result: Emergence) -> go.Figure:
+    """The same figure, its steps at even distances: what happened late has room."""
+    figure, last = go.Figure(figure), float(result.steps[-1])  # the one given may be shared
+    figure.update_xaxes(type="linear", tickmode="auto", nticks=5, range=[-0.03 * last, 1.03 * last], tickformat=",d")
+    for note in figure.layout.annotations:
+        if note.name == CHANGED:
+            note.x = 10**note.x
+    return figure
 
 
 def columns(result: Emergence, place: int) -> list[Column]:
@@ -203,6 +214,7 @@ def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
 def _marked(step: int, label: str) -> dict:
     """What changed in the training, beside its line in the first panel."""
     return {
+        "name": CHANGED,
         "text": f"step {step:,}: {escape(label)}",
         "x": np.log10(step),  # annotations count in powers of ten on such an axis
         "xref": "x",

@@ -10,7 +10,14 @@ import pytest
 from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.engine.emergence import shipped
 from bertviz_core.figures import paper_figure
-from bertviz_core.figures.emergence import columns, course_figure, head_figure, positions, relations_figure
+from bertviz_core.figures.emergence import (
+    columns,
+    course_figure,
+    head_figure,
+    on_linear_axis,
+    positions,
+    relations_figure,
+)
 from bertviz_core.heads import Head
 
 
@@ -88,6 +95,17 @@ def test_the_maps_quantities_are_those_of_the_step(result):
     shown = {column.quantity: column.values for column in columns(result, 2)}
     np.testing.assert_array_equal(shown["previous"], result["previous"][2])
     np.testing.assert_array_equal(shown["entropy"], result["entropy"][2])
+
+
+def test_a_linear_axis_has_the_steps_at_even_distances(result):
+    step = int(result.steps[-2])
+    marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a change"}]})
+    figure = on_linear_axis(course_figure(marked, result.behaviours()), marked)
+    assert {axis.type for axis in figure.select_xaxes()} == {"linear"}
+    assert all(axis.range[0] < 0 and axis.range[1] > result.steps[-1] for axis in figure.select_xaxes())
+    (said,) = [note for note in figure.layout.annotations if "a change" in note.text]
+    assert said.x == pytest.approx(step)
+    np.testing.assert_array_equal(named(figure, "loss")[0].x[1:], result.steps[1:])
 
 
 def test_a_change_of_the_training_is_marked_in_every_panel(result):
