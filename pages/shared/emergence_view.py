@@ -12,7 +12,7 @@ import streamlit as st
 from bertviz_core.analyses.dependency_result import UAS
 from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.analyses.head_summary import counted
-from bertviz_core.figures.emergence import columns, course_figure, head_figure, on_linear_axis, relations_figure
+from bertviz_core.figures.emergence import columns, course_figure, head_figure, relations_figure
 from bertviz_core.figures.overview import behaviour_map, said
 from bertviz_core.figures.style import BEHAVIOURS, head_map, percent
 from bertviz_core.heads import Head
@@ -86,9 +86,9 @@ def _first_seen(result: Emergence, told: Told) -> str:
     return "; ".join(f"step {result.steps[place]:,}: {', '.join(came[place])}" for place in sorted(came)) or "none yet"
 
 
-def shown(figure: go.Figure, result: Emergence) -> go.Figure:
-    """The figure as the switch of the axis has it."""
-    return on_linear_axis(figure, result) if st.session_state.get(LINEAR) else figure
+def linear() -> bool:
+    """Whether steps stand at even distances."""
+    return bool(st.session_state.get(LINEAR))
 
 
 @st.fragment
@@ -106,7 +106,7 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
         _map(result, told, place, head, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
-        figure = shown(page.drawn(course_figure, result, told.labels, place), result)
+        figure = page.drawn(course_figure, result, told.labels, place, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
 
 
@@ -187,7 +187,7 @@ def relations(result: Emergence, selection: Selection) -> None:
         label_visibility="collapsed",
     )
     if chosen:
-        figure = shown(page.drawn(relations_figure, result, tuple(chosen), selection.base), result)
+        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base, linear=linear())
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(figure, "emergence-relations-figure", alt, clickable=False)
 
@@ -203,7 +203,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
         return
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
-    figure = shown(page.drawn(head_figure, result, selection.head), result)
+    figure = page.drawn(head_figure, result, selection.head, linear=linear())
     page.chart(figure, "emergence-head", alt, clickable=False)
 
 

@@ -14,7 +14,6 @@ from bertviz_core.figures.emergence import (
     columns,
     course_figure,
     head_figure,
-    on_linear_axis,
     positions,
     relations_figure,
 )
@@ -100,7 +99,7 @@ def test_the_maps_quantities_are_those_of_the_step(result):
 def test_a_linear_axis_has_the_steps_at_even_distances(result):
     step = int(result.steps[-2])
     marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a change"}]})
-    figure = on_linear_axis(course_figure(marked, result.behaviours()), marked)
+    figure = course_figure(marked, result.behaviours(), linear=True)
     assert {axis.type for axis in figure.select_xaxes()} == {"linear"}
     assert all(axis.range[0] < 0 and axis.range[1] > result.steps[-1] for axis in figure.select_xaxes())
     (said,) = [note for note in figure.layout.annotations if "a change" in note.text]
