@@ -12,10 +12,12 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.analyses.emergence_join import join
 from bertviz_core.console import Console, with_console
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine.emergence import EmergenceRequest, compute, find
 from bertviz_core.engine.store import Store
+from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.models.checkpoints import find_training
 
 emergence_app = typer.Typer()
@@ -54,3 +56,40 @@ def _found_or_computed(console: Console, request: EmergenceRequest) -> Emergence
             result = compute(request, store, console.execution(), console.progress())
             console.say("")
     return result
+
+
+@emergence_app.command("join-emergence")
+def join_emergence(
+    first: Annotated[Path, typer.Argument(help="The earlier checkpoints: a file that `emergence` wrote.")],
+    second: Annotated[Path, typer.Argument(help="The later ones, from the last checkpoint of the first part on.")],
+    out: Annotated[list[Path], typer.Option(help="Write to a file, by its ending; repeatable.")],
+    mark: Annotated[
+        list[str] | None, typer.Option(help="A step at which the training changed, as 500:what changed; repeatable.")
+    ] = None,
+) -> None:
+    """Join two parts of one training, each a .safetensors of the command `emergence`, which meet in one checkpoint."""
+    for path in out:
+        exports.check_path(path)
+    joined = join(_read(first), _read(second), map(_mark, mark or []))
+    for path in out:
+        exports.write(joined, path)
+
+
+def _read(path: Path) -> Emergence:
+    try:
+        return Emergence.from_bytes(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"The file cannot be read ({error.strerror}).", where=str(path)) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            "This is no emergence of this version.",
+            where=str(path),
+            hint="Write it with emergence --out x.safetensors.",
+        ) from error
+
+
+def _mark(text: str) -> tuple[int, str]:
+    step, colon, label = text.partition(":")
+    if not (step.strip().isdigit() and colon and label.strip()):
+        raise SettingsError(f"--mark {text!r} names no step.", hint="Give a step, a colon and what changed there.")
+    return int(step), label.strip()

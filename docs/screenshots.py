@@ -10,23 +10,26 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import quote
 
+from bertviz_core.figures.style import NAMES
 from tests import browser
 from tests.shipped import clearest
 
 FOLDER = Path(__file__).parent
 CLEAREST = clearest("previous")
+RESTING = clearest("to_sep")
 PAGES = {
     "overview": f"?head={CLEAREST}",
-    "emergence": f"emergence?head={CLEAREST}",
+    "emergence": f"emergence?head={RESTING}",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",
-    "surface_patterns": f"surface_patterns?head={CLEAREST}",
-    "sep_gradients": f"sep_gradients?head={CLEAREST}",
-    "entropy": f"entropy?head={CLEAREST}",
-    "dependency_heads": "dependency_heads?head=1-3",
+    "surface_patterns": f"surface_patterns?head={RESTING}&quantity={quote(NAMES['to_sep'])}",
+    "sep_gradients": f"sep_gradients?head={RESTING}",
+    "entropy": f"entropy?head={RESTING}",
+    "dependency_heads": "dependency_heads?head=2-8",
     "coreference_heads": "coreference_heads?head=2-4",
-    "probes": "probes?head=1-3",
+    "probes": "probes?head=2-8",
     "clustering": f"clustering?head={CLEAREST}",
 }
 

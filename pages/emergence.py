@@ -11,6 +11,12 @@ key, result = emergence_choice.result_or_stop(selection)
 emergence_view.made_of(result)
 told = emergence_view.told(key, result)
 emergence_view.claim(result, told)
+st.toggle(
+    "Linear axis",
+    key=emergence_view.LINEAR,
+    bind="query-params",
+    help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
+)
 emergence_view.explore(result, told, selection)
 emergence_view.relations(result, selection)
 emergence_view.one_head(result, selection)
@@ -28,7 +34,8 @@ page.about(
     "masked in the same way at every step. **The best head of a step is picked on the words that it is scored on**, so "
     "that with many heads even chance looks better than it is; the hover and the table give the accuracy held out "
     "(picked on one half of the sentences, scored on the other), and the dotted line follows one head, the finally "
-    "best, back through the training. Steps stand on a logarithmic axis, step 0 at its left end.",
+    "best, back through the training. Steps stand on a logarithmic axis, step 0 at its left end, unless the switch "
+    "says otherwise. A dotted line marks a step at which the training itself was changed.",
     Emergence.followed.fget,
 )
 boxes.left_out(result.provenance)

@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviours import Thresholds
 from bertviz_core.analyses.head_summary import counted, linguistic
 from pages.shared import gallery, head_panel, holdings, links, page, sidebar, stored
+from pages.shared.boxes import plain
 from pages.shared.marker_map import marker_map
 from pages.shared.remembered import remembered
 
@@ -41,6 +42,8 @@ with left:
 with summary:
     groups = counted(labels)
     st.markdown(holdings.claim(groups, labels.size))
+    if selection.checkpoint.note:
+        st.caption(plain(selection.checkpoint.note))
     page.metrics(holdings.key_numbers(results, groups, named, selection.base))
 with right:
     st.markdown(f"**Head {selection.label}**: {head_panel.behaviour(results, selection, thresholds)}")

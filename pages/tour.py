@@ -39,6 +39,8 @@ with st.container(border=True):
         st.markdown(plain(found.answer) if found else "Open the page and analyse first: nothing is stored of this yet.")
     if found:
         st.info(f"**This model and BERT-base.** {plain(found.differs)}", icon=":material/compare:")
+        if selection.checkpoint.note:
+            st.caption(plain(selection.checkpoint.note))
 
 with st.container(horizontal=True, horizontal_alignment="distribute"):
     back, on = numbers[max(place - 1, 0)], numbers[min(place + 1, len(numbers) - 1)]

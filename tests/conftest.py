@@ -54,6 +54,15 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def planted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """2 layers of 2 heads: 1-1 to the previous token, 1-2 to everything alike, 2-1 to the next token, 2-2 to [SEP]."""
+    from tests import planted
+
+    kinds = {(0, 0): "previous", (1, 0): "next", (1, 1): "sep"}
+    return planted.save(tmp_path_factory.mktemp("planted"), kinds)
+
+
+@pytest.fixture(scope="session")
 def tiny(tiny_folder: Path):
     """The tiny random BERT, loaded once."""
     from bertviz_core.models import checkpoint, loading

@@ -6,12 +6,14 @@ import gzip
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.heads import Head
 from tests import families, in_process
-from tests.shipped import clearest, values
+from tests.shipped import values
 
 ROOT = Path(__file__).parent.parent
 
@@ -125,16 +127,15 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_threshold_lists_heads_without_a_new_analysis() -> None:
-    app = open_app("surface_patterns")
-    assert clearest("previous") in next(
-        m.value for m in app.markdown if "1 of 48 heads puts more than 50% of its" in m.value
-    )
-    app.slider(key="over").set_value(0.9).run()
-    count = (values("previous") > 0.9).sum()
-    assert f"{count} of 48 heads puts more than 90% of its" in words(app)
-    app.slider(key="over").set_value(0.95).run()
-    assert not (values("previous") > 0.95).any()
-    assert "None of 48 heads puts more than 95%" in words(app)
+    app, shares = open_app("surface_patterns"), values("previous")
+    for over in (0.1, 0.5, 0.9, 0.95):
+        app.slider(key="over").set_value(over).run()
+        heads = [Head(*map(int, place)).label() for place in np.argwhere(shares > over)]
+        heads.sort(key=lambda label: -shares[Head.parse(label).layer, Head.parse(label).head])
+        said = next(m.value for m in app.markdown if "of 48 heads put" in m.value)
+        assert said.replace("*", "").startswith(f"{len(heads) or 'None'} of 48")
+        assert f"more than {over:.0%}" in said
+        assert all(head in said.replace("\\", "") for head in heads[:3])
 
 
 def test_pasted_text_is_analysed_kept_and_reopened_by_its_link() -> None:

@@ -75,8 +75,8 @@ def red_and_dark(page: Any) -> tuple[int, int]:
     return red, drawn
 
 
-def test_hover_isolates_one_token_and_says_its_weights(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head=clearest("previous"), least="0.1")
+def test_hover_isolates_one_token_and_says_its_weights(address: str, chromium: Any, planted_folder: Path) -> None:
+    page = viewer(chromium, address, model=planted_folder, head="1-1", least="0.1")
     before = red_and_dark(page)[1]
     token(page, "from", 5).hover()
     alone = red_and_dark(page)[1]
@@ -146,8 +146,8 @@ def test_masking_by_button_changes_token_and_address_and_comes_back(address: str
     page.close()
 
 
-def test_the_keyboard_alone_does_it_all(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head=clearest("previous"))
+def test_the_keyboard_alone_does_it_all(address: str, chromium: Any, planted_folder: Path) -> None:
+    page = viewer(chromium, address, model=planted_folder, head="1-1")
     for _ in range(60):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.shadowRoot?.activeElement?.getAttribute('role') === 'option'"):

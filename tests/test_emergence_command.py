@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.analyses.emergence import Emergence
+from bertviz_core.engine.emergence import shipped
 from bertviz_core.engine.store import Store
 from tests import trainings
+from tests.analyses.test_emergence_join import part
 from tests.test_cli import run
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
@@ -71,3 +73,23 @@ def test_a_folder_without_checkpoints_is_one_message(tmp_path, made):
 def test_options_that_name_a_model_are_none_of_this_command(folder, tmp_path):
     assert run("emergence", folder, "--model", "demo", store=tmp_path / "store").returncode == 2
     assert run("emergence", folder, "--out", tmp_path / "x.txt", store=tmp_path / "store").returncode == 2
+
+
+def test_two_parts_are_joined_and_marked(tmp_path):
+    whole = shipped()
+    for name, begin, end in (("a", 0, 5), ("b", 4, len(whole.steps))):
+        (tmp_path / f"{name}.safetensors").write_bytes(part(whole, begin, end).to_bytes())
+    step = int(whole.steps[6])
+    parts, out = (tmp_path / "a.safetensors", tmp_path / "b.safetensors"), tmp_path / "both.json"
+    done = run("join-emergence", *parts, "--mark", f"{step}: a change", "--out", out, store=tmp_path / "store")
+    assert (done.returncode, done.stderr) == (0, "")
+    arrays = json.loads(out.read_bytes())["arrays"]
+    assert arrays["steps"] == whole.steps.tolist()
+    assert arrays["marks"][-1] == {"step": step, "label": "a change"}
+    for wrong in (("--mark", "soon"), ("--mark", "999999999: late")):
+        done = run("join-emergence", *parts, *wrong, "--out", out, store=tmp_path / "store")
+        assert done.returncode == 2
+        assert "mark" in done.stderr
+    done = run("join-emergence", out, parts[1], "--out", out, store=tmp_path / "store")
+    assert done.returncode == 2
+    assert "no emergence" in done.stderr

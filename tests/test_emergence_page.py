@@ -67,6 +67,14 @@ def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
     assert not app.exception and not app.error
 
 
+def test_the_switch_of_the_axis_is_in_the_address_and_changes_no_number() -> None:
+    app = open_app("emergence", linear="true")
+    assert app.toggle(key="linear").value
+    before = metrics(app)
+    app.toggle(key="linear").set_value(False).run()
+    assert metrics(app) == before and not app.exception and not app.error
+
+
 def test_a_step_that_this_training_has_not_is_its_last() -> None:
     app = open_app("emergence", at_step="123456789")
     assert not app.error
@@ -149,14 +157,14 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         page = browser.open_page(chromium, f"{address}/emergence?head=2-3")
         chart = page.locator("[data-testid=stPlotlyChart]").first
         marks = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path")
-        before = marks.first.get_attribute("d")
+        before = marks.last.get_attribute("d")  # lines of changes come first
         page.get_by_role("slider").first.focus()
         page.keyboard.press("Home")
         first = f"{result.steps[0]:,}"
         page.get_by_text(f"at step {first}").wait_for()
         page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
         browser.settle(page)
-        assert marks.first.get_attribute("d") != before
+        assert marks.last.get_attribute("d") != before
         counted = dict(zip(*np.unique(result.behaviours()[0], return_counts=True), strict=True))
         drawn = [
             chart.locator(".scatterlayer .trace").nth(i).locator(".points path").count() for i in range(len(counted))

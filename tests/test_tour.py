@@ -115,6 +115,19 @@ def test_all_ten_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
         assert step.found({}) is None
 
 
+def test_the_step_of_the_separator_names_the_layers_of_all_three(tmp_path: Path) -> None:
+    result = find(Store(tmp_path / "store"), Request("surface_patterns", find_model("demo"), sample("encyclopedia")))
+    step = next(step for step in STEPS if step.title == "The separator")
+    differs = step.found({"surface_patterns": result}, base=0).differs
+    for quantity, theirs, layer in (("to_punct", "0.58", 12), ("to_cls", "0.26", 2)):
+        means = [sum(heads) / len(heads) for heads in result[quantity].tolist()]
+        best = max(range(len(means)), key=lambda layer: means[layer])
+        assert (
+            f"at most {theirs} there, in layer {layer}, and {means[best]:.2f} here, in layer {best};"
+            in f"{differs[:-1]};"
+        )
+
+
 def test_the_step_of_the_probes_reads_their_scores() -> None:
     step = next(step for step in STEPS if step.page == "probes")
     told = step.found({"probes": probes()})

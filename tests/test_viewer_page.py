@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import marks
 from pages.shared.sentences import SENTENCES
-from tests.shipped import clearest
 from tests.test_app import own_store, unescaped, words  # noqa: F401  (a fixture that every test here uses)
 
 ROOT = Path(__file__).parent.parent
@@ -32,13 +31,13 @@ def parameter(app: AppTest, name: str) -> str | None:
     return unquote(value[0] if isinstance(value, list) else value) if value else None
 
 
-def test_the_claim_is_of_the_chosen_head() -> None:
-    head = clearest("previous")
-    app = viewer(head=head)
+def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
+    head = "1-1"  # looks at the previous token
+    app = viewer(model=str(planted_folder), head=head)
     assert not app.error
     said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
     assert said is not None
-    assert float(said[1]) < 50  # it looks at the previous token
+    assert float(said[1]) < 50
     line = re.search(r"heaviest line between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
@@ -48,17 +47,17 @@ def test_the_claim_is_of_the_chosen_head() -> None:
     assert re.search(r"Head \d-\d puts", words(app))
 
 
-def test_a_threshold_over_every_line_is_said_to_leave_none() -> None:
-    told = "No line has 0.50 or more: none is drawn."
-    assert told not in words(viewer(head=clearest("previous"), least="0.5"))
-    broad = viewer(head="4-1", least="0.5")
+def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:
+    told, model = "No line has 0.50 or more: none is drawn.", str(planted_folder)
+    assert told not in words(viewer(model=model, head="1-1", least="0.5"))
+    broad = viewer(model=model, head="1-2", least="0.5")
     assert told in words(broad)
     broad.slider(key="least").set_value(0.0).run()
     assert "none is drawn" not in words(broad)
 
 
-def test_the_table_says_the_three_heaviest_of_each_token() -> None:
-    app = viewer(head=clearest("previous"), **{"as": "table"})
+def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -> None:
+    app = viewer(model=str(planted_folder), head="1-1", **{"as": "table"})
     table = app.table[0].value
     assert len(table) == 21
     assert unescaped(table["from"].iloc[4]) == "keys"

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
@@ -19,37 +18,12 @@ from transformers import BertForPreTraining, BertTokenizer
 from bertviz_core.errors import InputError, SettingsError
 from training.batches import Batches
 from training.model import save_model, scores
-from training.optimiser import Optimisers, learning_rate
+from training.optimiser import learning_rate
+from training.recipe import Plan, Recipe
+from training.team import Team
 
-LOSS_COLUMNS = ("step", "tokens", "learning_rate", "mlm_loss", "nsp_loss")
+LOSS_COLUMNS = ("step", "tokens", "learning_rate", "mlm_loss", "nsp_loss", "entropy_penalty")
 VALIDATION_COLUMNS = ("step", "tokens", "mlm_loss", "mlm_accuracy", "nsp_loss", "nsp_accuracy")
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What makes the numbers: a checkpoint goes on only under the same recipe."""
-
-    batch: int = 32
-    length: int = 128
-    rate: float = 1.2e-3
-    warmup: int = 200
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How far, and what is kept on the way: may change when a run goes on. A shorter `steps` ends it early."""
-
-    steps: int
-    decay: int
-    validate_every: int = 1000
-    validation_examples: int = 1024
-    checkpoint_every: int = 250
-    save_at: int = 0
-
-    def saved_steps(self) -> set[int]:
-        """0 and about `save_at` log-spaced steps up to the last."""
-        return {0, *np.geomspace(1, self.steps, self.save_at).round().astype(int).tolist()} if self.save_at else set()
 
 
 @dataclass
@@ -63,15 +37,25 @@ class Run:
     validation: Batches
     recipe: Recipe
     plan: Plan
+    processes: int = 1
     step: int = 0
 
     def __post_init__(self) -> None:
-        self.optimisers = Optimisers(self.model)
+        self.parameters = dict(self.model.named_parameters())
+        self.team = Team(self.processes, self.model, self.training, self.recipe)
         self.checkpoint = self.folder / "checkpoint.safetensors"
 
     def train(self, stopped: Callable[[], bool] = lambda: False) -> bool:
         """Go on from the last checkpoint to the last step, or until `stopped`; whether it came to the end."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.team.start()
+        try:
+            return self.go_on(stopped)
+        finally:
+            self.team.stop()
+
+    def go_on(self, stopped: Callable[[], bool]) -> bool:
+        """The same, with the team at work."""
         self.resume()
         self.open_curves()
         self.began, self.first = time.monotonic(), self.step
@@ -86,16 +70,12 @@ class Run:
         return finished
 
     def advance(self) -> None:
-        """One step, and its line in loss.csv. Dropout, where a model has any, is seeded by the step as well."""
-        torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
+        """One step, and its line in loss.csv."""
         plan, recipe = self.plan, self.recipe
         rate = learning_rate(self.step, peak=recipe.rate, warmup=recipe.warmup, steps=plan.steps, decay=plan.decay)
-        self.model.train()
-        found = scores(self.model, self.training.batch(self.step))
-        (found.mlm_loss + found.nsp_loss).backward()
-        self.optimisers.step(rate)
+        losses = self.team.step(self.step, rate)
         self.step += 1
-        append(self.losses, [self.step, self.tokens(), rate, found.mlm_loss.item(), found.nsp_loss.item()])
+        append(self.losses, [self.step, self.tokens(), rate, *losses])
 
     def tokens(self) -> int:
         return self.step * self.recipe.batch * self.recipe.length
@@ -121,8 +101,8 @@ class Run:
 
     def write_checkpoint(self) -> None:
         """Weights, optimisers' state, step and recipe in one file, put in place whole."""
-        weights = {f"weights/{name}": p for name, p in self.optimisers.parameters.items()}
-        tensors = {n: t.detach().contiguous() for n, t in {**weights, **self.optimisers.tensors()}.items()}
+        weights = {f"weights/{name}": p for name, p in self.parameters.items()}
+        tensors = {n: t.detach().contiguous() for n, t in {**weights, **self.team.tensors()}.items()}
         started = self.checkpoint.with_suffix(".started")
         save_file(tensors, started, {"step": str(self.step), "recipe": json.dumps(self.identity())})
         with started.open("rb") as f:
@@ -143,14 +123,15 @@ class Run:
                 hint="Give the settings it was made with, or another --out.",
             )
         with torch.no_grad():
-            for name, parameter in self.optimisers.parameters.items():
+            for name, parameter in self.parameters.items():
                 parameter.copy_(tensors.pop(f"weights/{name}"))
-        self.optimisers.restore(tensors)
+        self.team.restore(tensors)
         self.step = int(metadata["step"])
 
     def identity(self) -> dict[str, object]:
-        shapes = {name: list(p.shape) for name, p in self.optimisers.parameters.items()}
-        return {**asdict(self.recipe), "text": self.training.text.digest, "shapes": shapes}
+        shapes = {name: list(p.shape) for name, p in self.parameters.items()}
+        whole = {**asdict(self.recipe), "text": self.training.text.digest, "shapes": shapes}
+        return json.loads(json.dumps(whole))  # type: ignore[no-any-return]
 
     def open_curves(self) -> None:
         self.losses = self.folder / "loss.csv"

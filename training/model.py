@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 from transformers import AttentionInterface, BertConfig, BertForPreTraining, BertTokenizer
 
 from training.batches import Batch
+from training.penalty import EntropyPenalty
 from training.text import whole_folder
 
 HIDDEN_SCORE = -1e4  # added to the scores of padding; finite in bfloat16
@@ -26,14 +28,22 @@ def written_out_attention(
     attention_mask: Tensor | None,
     scaling: float = 1.0,
     dropout: float = 0.0,
+    penalty: EntropyPenalty | None = None,
+    terms: list[Tensor] | None = None,
     **_: object,
 ) -> tuple[Tensor, None]:
-    """Attention in the inputs' own type, softmax too: on a CPU its backward is faster than the fused one's."""
+    """Attention in the inputs' own type, softmax too: on a CPU its backward is faster than the fused one's.
+
+    With a `penalty`, the layer's term is appended to `terms`, which layers fill in order.
+    """
     with torch.autocast(query.device.type, enabled=False):
         scores = (query * scaling) @ key.transpose(2, 3)  # (batch, head, query, key)
         if attention_mask is not None:
             scores = scores + attention_mask.to(scores.dtype)
-        weights = torch.nn.functional.dropout(scores.softmax(-1), dropout, module.training)
+        attention = scores.softmax(-1)
+        if penalty is not None and terms is not None and attention_mask is not None:
+            terms.append(penalty.term(len(terms), attention, attention_mask[:, 0, 0] > HIDDEN_SCORE / 2))
+        weights = torch.nn.functional.dropout(attention, dropout, module.training)
         return (weights @ value.to(weights.dtype)).transpose(1, 2), None
 
 
@@ -85,32 +95,63 @@ def continued_model(folder: Path) -> BertForPreTraining:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One batch: mean losses in nats, and how often each answer was right."""
+    """One batch: mean losses in nats, the penalty on entropy (0 without one), and how often each answer was right."""
 
     mlm_loss: Tensor
     nsp_loss: Tensor
+    penalty: Tensor
     mlm_right: Tensor
     nsp_right: Tensor
 
 
-def scores(model: BertForPreTraining, batch: Batch) -> Scores:
+def scores(model: BertForPreTraining, batch: Batch, penalty: EntropyPenalty | None = None) -> Scores:
     """Masked-word and next-sentence losses, in bfloat16 but for the softmax over the vocabulary."""
+    terms: list[Tensor] = []
     device = model.device
     ids, types, masked, answers, random_next = (
         torch.from_numpy(a).to(device) for a in (batch.ids, batch.types, batch.masked, batch.answers, batch.random_next)
     )
     hide = torch.from_numpy(np.where(batch.real, 0, HIDDEN_SCORE).astype(np.float32)).to(device)[:, None, None]
     with torch.autocast(device.type, torch.bfloat16):
-        out = model.bert(ids, attention_mask=hide, token_type_ids=types)
-        hidden = out.last_hidden_state.flatten(0, 1)[masked]  # the vocabulary is wide: only where it is asked for
-        words = model.cls.predictions(hidden).float()  # (masked, vocabulary)
-        follows = model.cls.seq_relationship(out.pooler_output).float()  # (batch, 2)
+        hidden = outputs(model, ids, types, hide, masked, {"penalty": penalty, "terms": terms})
+        words = model.cls.predictions(hidden[len(ids) :]).float()  # (masked, vocabulary)
+        pooler: Any = model.bert.pooler
+        pooled = pooler(hidden[: len(ids), None])
+        follows = model.cls.seq_relationship(pooled).float()  # (batch, 2)
     return Scores(
         torch.nn.functional.cross_entropy(words, answers),
         torch.nn.functional.cross_entropy(follows, random_next),
+        torch.stack(terms).sum() if terms else words.new_zeros(()),
         (words.argmax(-1) == answers).float().mean(),
         (follows.argmax(-1) == random_next).float().mean(),
     )
+
+
+def outputs(
+    model: BertForPreTraining, ids: Tensor, types: Tensor, hide: Tensor, masked: Tensor, options: dict[str, object]
+) -> Tensor:
+    """The encoder's output where a loss needs it; the last layer is not computed anywhere else, but for its attention.
+
+    Args:
+        ids: (batch, token).
+        types: (batch, token).
+        hide: (batch, 1, 1, token), added to the scores of attention.
+        masked: (masked,) positions through the whole batch.
+        options: For the attention.
+
+    Returns:
+        (batch + masked, width): of every [CLS], then of the masked tokens.
+    """
+    layers: list[Any] = list(model.bert.encoder.layer)
+    last = layers.pop()
+    hidden = model.bert.embeddings(ids, token_type_ids=types)
+    for layer in layers:
+        hidden = layer(hidden, hide, **options)
+    context, _ = last.attention.self(hidden, hide, **options)
+    wanted = torch.cat([torch.arange(0, ids.numel(), ids.shape[1], device=ids.device), masked])
+    attended = last.attention.output(context.flatten(0, 1)[wanted], hidden.flatten(0, 1)[wanted])
+    result: Tensor = last.output(last.intermediate(attended), attended)
+    return result
 
 
 def save_model(model: BertForPreTraining, tokenizer: BertTokenizer, folder: Path) -> None:

@@ -1,11 +1,15 @@
-"""Muon for the encoder's matrices, AdamW for the rest, one learning rate for both, and their state by name."""
+"""Muon for the encoder's matrices, AdamW for the rest, one schedule for both, and their state by name."""
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Mapping
+from typing import Any
+
 from torch import Tensor
 from torch.optim import AdamW, Muon, Optimizer
-from transformers import BertForPreTraining
+
+Parameters = Mapping[str, Tensor]
+ELEMENTWISE = 16  # what gathering and AdamW cost for a number, where Muon costs its matrix's smaller side
 
 
 def learning_rate(step: int, *, peak: float, warmup: int, steps: int, decay: int) -> float:
@@ -13,41 +17,86 @@ def learning_rate(step: int, *, peak: float, warmup: int, steps: int, decay: int
     return peak * min(1.0, (step + 1) / max(warmup, 1), (steps - step) / max(decay, 1))
 
 
-class Optimisers:
-    """Both optimisers as one. Muon's steps are scaled to AdamW's size, so that one learning rate suits both."""
+def is_query_or_key(name: str) -> bool:
+    return name.endswith((".self.query.weight", ".self.key.weight"))
 
-    def __init__(self, model: BertForPreTraining) -> None:
-        self.parameters = dict(model.named_parameters())
-        matrices = {n: p for n, p in self.parameters.items() if n.startswith("bert.encoder.") and p.ndim == 2}
-        rest = [p for n, p in self.parameters.items() if n not in matrices]
-        muon = Muon(list(matrices.values()), lr=0.0, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
-        adamw = AdamW(rest, lr=0.0, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, fused=True)
-        self.both: tuple[Optimizer, Optimizer] = (muon, adamw)
+
+def is_for_muon(name: str, parameter: Tensor, muon_on_query_key: bool = True) -> bool:
+    """The encoder's matrices, without the queries' and keys' where those are AdamW's."""
+    matrix = name.startswith("bert.encoder.") and parameter.ndim == 2
+    return matrix and (muon_on_query_key or not is_query_or_key(name))
+
+
+def split(parameters: Parameters, count: int, muon_on_query_key: bool = True) -> list[list[str]]:
+    """The parameters' names in `count` parts whose updates take about the same time."""
+
+    def cost(name: str) -> int:
+        parameter = parameters[name]
+        for_muon = is_for_muon(name, parameter, muon_on_query_key)
+        return parameter.numel() * (ELEMENTWISE + (min(parameter.shape) if for_muon else 0))
+
+    parts: list[list[str]] = [[] for _ in range(count)]
+    totals = [0] * count
+    for name in sorted(parameters, key=cost, reverse=True):
+        least = totals.index(min(totals))
+        parts[least].append(name)
+        totals[least] += cost(name)
+    return parts
+
+
+class Optimisers:
+    """Both optimisers as one, for some or all of a model's parameters.
+
+    Muon's steps are scaled to AdamW's size, so that one learning rate suits both. With a `query_key_scale`, the
+    queries' and keys' matrices are AdamW's, at that many times the rate.
+    """
+
+    def __init__(self, parameters: Parameters, query_key_scale: float | None = None) -> None:
+        self.parameters = dict(parameters)
+        muon: list[Tensor] = []
+        query_key: list[Tensor] = []
+        rest: list[Tensor] = []
+        for name, parameter in self.parameters.items():
+            if is_for_muon(name, parameter, query_key_scale is None):
+                muon.append(parameter)
+            elif query_key_scale is not None and is_query_or_key(name):
+                query_key.append(parameter)
+            else:
+                rest.append(parameter)
+        self.optimisers: list[Optimizer] = []
+        if muon:
+            group = {"params": muon, "scale": 1.0}
+            self.optimisers.append(Muon([group], lr=0.0, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"))
+        groups: list[dict[str, Any]] = [
+            {"params": rest, "scale": 1.0},
+            {"params": query_key, "scale": query_key_scale},
+        ]
+        if used := [group for group in groups if group["params"]]:
+            adamw = AdamW(used, lr=0.0, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, fused=True)
+            self.optimisers.append(adamw)
 
     def step(self, rate: float) -> None:
-        """One step at this learning rate; the gradients are clipped to norm 1 first, and gone afterwards."""
-        torch.nn.utils.clip_grad_norm_(self.parameters.values(), 1.0)
-        for optimiser in self.both:
+        """One step with the gradients that are there, at this learning rate."""
+        for optimiser in self.optimisers:
             for group in optimiser.param_groups:
-                group["lr"] = rate
+                group["lr"] = rate * group["scale"]
             optimiser.step()
-            optimiser.zero_grad()
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything the optimisers remember: `optimiser/<quantity>/<parameter>`."""
         return {
             f"optimiser/{quantity}/{name}": value
             for name, parameter in self.parameters.items()
-            for optimiser in self.both
+            for optimiser in self.optimisers
             for quantity, value in optimiser.state.get(parameter, {}).items()
         }
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Take back what `tensors` gave."""
-        for optimiser in self.both:
-            held = {id(p) for group in optimiser.param_groups for p in group["params"]}
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take back what `tensors` gave; what belongs to other parameters is passed over."""
+        for optimiser in self.optimisers:
+            own = {id(p) for group in optimiser.param_groups for p in group["params"]}
             for key, value in tensors.items():
                 _, quantity, name = key.split("/")
-                parameter = self.parameters[name]
-                if id(parameter) in held:
+                parameter = self.parameters.get(name)
+                if parameter is not None and id(parameter) in own:
                     optimiser.state[parameter][quantity] = value.to(parameter.device)

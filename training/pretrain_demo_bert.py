@@ -23,10 +23,12 @@ import typer
 from transformers import BertTokenizer
 from transformers.utils.logging import disable_progress_bar
 
-from bertviz_core.errors import BertvizError
+from bertviz_core.errors import BertvizError, SettingsError
 from training.batches import Batches
-from training.loop import Plan, Recipe, Run
+from training.loop import Run
 from training.model import Shape, continued_model, new_model
+from training.penalty import EntropyPenalty
+from training.recipe import Plan, Recipe
 from training.text import load_text, train_vocabulary, whole_folder
 
 
@@ -52,30 +54,55 @@ def pretrain(
     checkpoint_every: Annotated[int, typer.Option(help="Steps.")] = 250,
     save_at: Annotated[int, typer.Option(help="Keep float16 models at about this many log-spaced steps.")] = 0,
     seed: Annotated[int, typer.Option(help="Of the weights, the order of the text and the masks.")] = 0,
-    threads: Annotated[int | None, typer.Option(help="CPU threads.")] = None,
+    micro_batches: Annotated[int, typer.Option(help="Equal parts of a step; processes share them.")] = 2,
+    processes: Annotated[int, typer.Option(help="That share the micro-batches of a step, one thread each.")] = 1,
+    query_key_rate: Annotated[
+        float | None, typer.Option(help="Peak rate of AdamW on the queries' and keys' matrices; without it, Muon's.")
+    ] = None,
+    entropy: Annotated[
+        str | None, typer.Option(help="Weight of the penalty on the entropy of attention, by layer: 0,0,.01,.01.")
+    ] = None,
+    band: Annotated[tuple[float, float], typer.Option(help="In nats: entropies inside are left alone.")] = (0.7, 1.6),
+    threads: Annotated[int | None, typer.Option(help="CPU threads of one process.")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
     """Pre-train a small BERT from text files, or go on with a run that was stopped."""
     disable_progress_bar()
-    if threads is not None:
-        torch.set_num_threads(threads)
+    if threads is not None or processes > 1:
+        torch.set_num_threads(threads or 1)
     tokenizer = find_tokenizer(text, out, init, vocabulary, positions)
     shape = Shape(layers, heads, width, positions)
-    recipe = Recipe(batch, length, rate, warmup, seed)
-    plan = Plan(steps, decay, validate_every, validation_examples, checkpoint_every, save_at)
     model = continued_model(init) if init else new_model(shape, len(tokenizer), seed)
     torch.nn.Module.to(model, device)
+    penalty = find_penalty(entropy, band)
+    recipe = Recipe(batch, length, rate, warmup, seed, micro_batches, query_key_rate, penalty)
+    recipe.check(processes, model.config.num_hidden_layers)
+    plan = Plan(steps, decay, validate_every, validation_examples, checkpoint_every, save_at)
     run = Run(
         out,
         model,
         tokenizer,
-        Batches(load_text(text, tokenizer, cache), batch, length, len(tokenizer), seed),
+        Batches(load_text(text, tokenizer, cache), batch // micro_batches, length, len(tokenizer), seed),
         Batches(load_text([valid], tokenizer, cache), batch, length, len(tokenizer), seed=0),
         recipe,
         plan,
+        processes,
     )
     finished = run.train(stop_signal())
     print(f"{'Finished' if finished else 'Stopped'} at step {run.step:,}, {run.tokens():,} tokens.", flush=True)
+
+
+def find_penalty(entropy: str | None, band: tuple[float, float]) -> EntropyPenalty | None:
+    """The penalty of the options, None without weights."""
+    if entropy is None:
+        return None
+    try:
+        weights = tuple(float(weight) for weight in entropy.split(","))
+    except ValueError as error:
+        raise SettingsError(
+            f"--entropy {entropy} is no list of weights.", hint="Give one number for each layer, separated by commas."
+        ) from error
+    return EntropyPenalty(weights, *band)
 
 
 def find_tokenizer(text: list[Path], out: Path, init: Path | None, size: int, positions: int) -> BertTokenizer:

@@ -6,6 +6,7 @@ Steps stand on a logarithmic axis; step 0, which such an axis has no place for, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,6 +23,7 @@ SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
 AXIS = "training step"
 ACROSS = 3  # panels of relations side by side
 MARK = {"color": RING, "width": 1.5}
+CHANGE = {"color": GREY, "width": 1.5, "dash": "dot"}
 
 
 def paper_figure(result: Emergence) -> go.Figure:
@@ -29,7 +31,7 @@ def paper_figure(result: Emergence) -> go.Figure:
     return course_figure(result, result.behaviours())
 
 
-def course_figure(result: Emergence, labels: np.ndarray, place: int | None = None) -> go.Figure:
+def course_figure(result: Emergence, labels: np.ndarray, place: int | None = None, linear: bool = False) -> go.Figure:
     """The masked-word loss, where it is known, and how many heads have each behaviour; `place` is marked.
 
     labels: (step, layer, head) names of behaviours."""
@@ -43,11 +45,12 @@ def course_figure(result: Emergence, labels: np.ndarray, place: int | None = Non
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
     figure.update_xaxes(title=AXIS, row=len(titles), col=1)
-    marks = [] if place is None else _marks(figure, float(positions(result.steps)[place]))
-    return _finished(figure, result, 240 * len(titles) + 90).update_layout(margin={"t": 95}, shapes=marks)
+    chosen = [] if place is None else _lines(figure, float(positions(result.steps)[place]), MARK)
+    figure = _finished(figure, result, 240 * len(titles) + 90, linear).update_layout(margin={"t": 95})
+    return figure.update_layout(shapes=[*figure.layout.shapes, *chosen])
 
 
-def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
+def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, linear: bool = False) -> go.Figure:
     """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset;
     percent."""
     rows = max(1, -(-len(names) // ACROSS))
@@ -64,10 +67,10 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
     figure.update_xaxes(title=AXIS, row=rows)
-    return _finished(figure, result, 210 * rows + 90)
+    return _finished(figure, result, 210 * rows + 90, linear)
 
 
-def head_figure(result: Emergence, head: Head) -> go.Figure:
+def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figure:
     """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
     titles = ["Average attention to", "Entropy, nats"]
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
@@ -83,7 +86,7 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
     figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
-    return _finished(figure, result, 300)
+    return _finished(figure, result, 300, linear)
 
 
 def columns(result: Emergence, place: int) -> list[Column]:
@@ -156,24 +159,34 @@ def _level(result: Emergence, value: float, name: str) -> go.Scatter:
     )
 
 
-def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -> go.Figure:
     """The axis of steps in every panel, and room for the legend."""
-    where = positions(result.steps)
-    ticks = _ticks(result.steps)
-    figure.update_xaxes(
-        type="log",
-        tickvals=positions(np.concatenate([ticks, result.steps]))[: len(ticks)],
-        ticktext=[f"{tick:,}" for tick in ticks],
-        range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
-        zeroline=False,
-    )
+    if linear:
+        last = float(result.steps[-1])
+        figure.update_xaxes(type="linear", nticks=5, range=[-0.03 * last, 1.03 * last], tickformat=",d", zeroline=False)
+    else:
+        _on_logarithmic_axis(figure, result.steps)
     margin = {"l": 55, "r": 10, "t": 65, "b": 45}
+    for step, label in result.marks:
+        figure.add_annotation(**_marked(step, label, linear))
+    figure.update_layout(shapes=[line for step, _ in result.marks for line in _lines(figure, float(step), CHANGE)])
     return figure.update_layout(
         height=height,
         legend=LEGEND,
         margin=margin,
         hovermode="closest",
         dragmode=False,
+    )
+
+
+def _on_logarithmic_axis(figure: go.Figure, steps: np.ndarray) -> None:
+    where, ticks = positions(steps), _ticks(steps)
+    figure.update_xaxes(
+        type="log",
+        tickvals=positions(np.concatenate([ticks, steps]))[: len(ticks)],
+        ticktext=[f"{tick:,}" for tick in ticks],
+        range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
+        zeroline=False,
     )
 
 
@@ -185,10 +198,26 @@ def _ticks(steps: np.ndarray) -> np.ndarray:
     return ticks if len(ticks) > 1 else steps[[0, -1]]
 
 
-def _marks(figure: go.Figure, x: float) -> list[dict]:
+def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
     """A line through every panel. (add_vline makes one at a time, which takes longer than all the rest.)"""
     panels = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}
     return [
-        {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": MARK}
+        {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": line}
         for of_x, of_y in sorted(panels)
     ]
+
+
+def _marked(step: int, label: str, linear: bool) -> dict:
+    """What changed in the training, beside its line in the first panel."""
+    return {
+        "text": f"step {step:,}: {escape(label)}",
+        "x": step if linear else np.log10(step),  # annotations count in powers of ten on a logarithmic axis
+        "xref": "x",
+        "xanchor": "right",
+        "xshift": -3,
+        "y": 0.98,
+        "yref": "y domain",
+        "yanchor": "top",
+        "showarrow": False,
+        "font": {"size": 11, "color": GREY},
+    }

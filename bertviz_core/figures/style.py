@@ -46,7 +46,7 @@ BEHAVIOURS = {
     "broad": (*COLOURS["entropy"], "", "broad attention"),
     "to_cls": (COLOURS["to_cls"][0], "circle", "C", "[CLS]"),
     "to_sep": (COLOURS["to_sep"][0], "circle", "S", "[SEP]"),
-    "to_punct": (*COLOURS["to_punct"], "", ". or ,"),
+    "to_punct": (*COLOURS["to_punct"], "", "full stop or comma"),
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),
 }

@@ -37,6 +37,7 @@ OFFSET = (
     "xmod",
 )
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
+LONGEST_NOTE = 300  # characters
 WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
@@ -67,6 +68,12 @@ class Checkpoint:
             return positions
         padding = number(self.config, ("pad_token_id",))
         return positions - (1 if padding is None else padding) - 1
+
+    @property
+    def note(self) -> str:
+        """What its readers should know, from `note` in config.json; empty where there is none."""
+        note = self.config.get("note", "")
+        return note[:LONGEST_NOTE] if isinstance(note, str) else ""
 
     @property
     def has_types(self) -> bool:

@@ -73,11 +73,24 @@ def _separators(results: Results, base: int) -> Found:
     values = present(results["surface_patterns"], "to_sep")
     means, theirs = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
     layer, most = int(means.argmax()), float(means.max())
+    kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
+    others = "; ".join(_highest_layers(results, base, *kind) for kind in kinds)
     return Found(
         f"Layer {layer + base}, with {most:.2f}: {'half and more' if most >= 0.5 else 'it does not reach half'}.",
         f"BERT-base: {max(theirs):.2f} in layer {int(np.argmax(theirs)) + 1}; this model: {most:.2f} in layer "
-        f"{layer + base}." + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else ""),
+        f"{layer + base}."
+        + (" It has not (yet) learnt to rest on [SEP]." if most < max(theirs) / 2 else "")
+        + f" The rest of Figure 2: {others}.",
         highest(values),
+    )
+
+
+def _highest_layers(results: Results, base: int, quantity: str, name: str) -> str:
+    """The layer whose mean is the highest, in BERT-base and in this model; raises KeyError for what no segment has."""
+    means, theirs = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
+    return (
+        f"{name} at most {max(theirs):.2f} there, in layer {int(np.argmax(theirs)) + 1}, and {means.max():.2f} "
+        f"here, in layer {int(means.argmax()) + base}"
     )
 
 
@@ -154,8 +167,8 @@ SURFACE = (
         "The separator",
         "Section 3.2, Figure 2",
         "In layers 6 to 10 of BERT-base [SEP] takes over half of the attention: up to "
-        f"{max(paper.LAYER_MEANS['to_sep']):.2f} in a layer's mean. A token that occurs twice in 128 would get "
-        "about 1/64 by chance.",
+        f"{max(paper.LAYER_MEANS['to_sep']):.2f} in a layer's mean, where a token that occurs twice in 128 would get "
+        "about 1/64 by chance. Earlier layers look at [CLS], the last ones at full stops and commas.",
         "surface_patterns",
         "The green line of the upper figure: the mean of each layer.",
         "In which layer is attention to [SEP] highest, and does it reach half?",

@@ -19,6 +19,7 @@ from bertviz_core.heads import Head
 from pages.shared import boxes, page
 from pages.shared.selection import Selection
 
+LINEAR = "linear"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 UNTAUGHT = ("broad", "other")  # what a network drawn at random does too
 MOST_RELATIONS = 6
@@ -85,6 +86,11 @@ def _first_seen(result: Emergence, told: Told) -> str:
     return "; ".join(f"step {result.steps[place]:,}: {', '.join(came[place])}" for place in sorted(came)) or "none yet"
 
 
+def linear() -> bool:
+    """Whether steps stand at even distances."""
+    return bool(st.session_state.get(LINEAR))
+
+
 @st.fragment
 def explore(result: Emergence, told: Told, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
@@ -100,7 +106,8 @@ def explore(result: Emergence, told: Told, selection: Selection) -> None:
         _map(result, told, place, head, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behaviour, over the training"
-        page.chart(page.drawn(course_figure, result, told.labels, place), "course-figure", alt, clickable=False)
+        figure = page.drawn(course_figure, result, told.labels, place, linear=linear())
+        page.chart(figure, "course-figure", alt, clickable=False)
 
 
 def _map(result: Emergence, told: Told, place: int, head: Head | None, selection: Selection) -> None:
@@ -180,7 +187,7 @@ def relations(result: Emergence, selection: Selection) -> None:
         label_visibility="collapsed",
     )
     if chosen:
-        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base)
+        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base, linear=linear())
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(figure, "emergence-relations-figure", alt, clickable=False)
 
@@ -196,7 +203,8 @@ def one_head(result: Emergence, selection: Selection) -> None:
         return
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
-    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt, clickable=False)
+    figure = page.drawn(head_figure, result, selection.head, linear=linear())
+    page.chart(figure, "emergence-head", alt, clickable=False)
 
 
 def has(result: Emergence, head: Head) -> bool:

@@ -10,13 +10,20 @@ import pytest
 from bertviz_core.analyses.emergence import Emergence
 from bertviz_core.engine.emergence import shipped
 from bertviz_core.figures import paper_figure
-from bertviz_core.figures.emergence import columns, course_figure, head_figure, positions, relations_figure
+from bertviz_core.figures.emergence import (
+    columns,
+    course_figure,
+    head_figure,
+    positions,
+    relations_figure,
+)
 from bertviz_core.heads import Head
 
 
 @pytest.fixture(scope="module")
 def result() -> Emergence:
-    return shipped()
+    whole = shipped()
+    return replace(whole, provenance={**whole.provenance, "marks": []})
 
 
 def named(figure, name: str):
@@ -87,3 +94,34 @@ def test_the_maps_quantities_are_those_of_the_step(result):
     shown = {column.quantity: column.values for column in columns(result, 2)}
     np.testing.assert_array_equal(shown["previous"], result["previous"][2])
     np.testing.assert_array_equal(shown["entropy"], result["entropy"][2])
+
+
+def test_a_linear_axis_has_the_steps_at_even_distances(result):
+    step = int(result.steps[-2])
+    marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a change"}]})
+    figure = course_figure(marked, result.behaviours(), linear=True)
+    assert {axis.type for axis in figure.select_xaxes()} == {"linear"}
+    assert all(axis.range[0] < 0 and axis.range[1] > result.steps[-1] for axis in figure.select_xaxes())
+    (said,) = [note for note in figure.layout.annotations if "a change" in note.text]
+    assert said.x == pytest.approx(step)
+    np.testing.assert_array_equal(named(figure, "loss")[0].x[1:], result.steps[1:])
+
+
+def test_a_change_of_the_training_is_marked_in_every_panel(result):
+    step = int(result.steps[-2])
+    marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a <b>change</b>"}]})
+    labels = result.behaviours()
+    for figure in (
+        course_figure(marked, labels, 3),
+        relations_figure(marked, ["det", "dobj"]),
+        head_figure(marked, Head(0, 0)),
+    ):
+        lines = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == step]
+        assert len({(line.xref, line.yref) for line in lines}) == len(lines) == 2
+        (said,) = [note for note in figure.layout.annotations if "change" in note.text]
+        assert "<b>" not in said.text
+        assert f"{step:,}" in said.text
+        assert said.x == pytest.approx(np.log10(step))
+    chosen = positions(result.steps)[3]
+    assert [shape.x0 for shape in course_figure(marked, labels, 3).layout.shapes].count(chosen) == 2
+    assert not course_figure(result, labels).layout.shapes

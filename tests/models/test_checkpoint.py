@@ -29,6 +29,18 @@ def test_the_demo_is_there_and_small():
     assert 1_000_000 < demo.parameters() < 30_000_000
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [({"note": "Trained on tides."}, "Trained on tides."), ({"note": "x" * 999}, "x" * 300), ({}, "")],
+)
+def test_a_note_of_the_config_is_for_its_readers(folder, written, read):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | written))
+    assert checkpoint.find(str(folder)).note == read
+    (folder / "config.json").write_text(json.dumps(config | {"note": ["no text"]}))
+    assert checkpoint.find(str(folder)).note == ""
+
+
 def test_parameters_are_counted_from_the_headers(tiny_folder, tiny):
     expected = sum(weight.numel() for weight in tiny.encoder.parameters())
     assert checkpoint.find(str(tiny_folder)).parameters() == expected

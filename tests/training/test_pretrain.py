@@ -17,18 +17,15 @@ from safetensors.torch import load_file
 from transformers import BertForPreTraining, BertTokenizer
 
 from bertviz_core.errors import InputError, SettingsError
+from tests.training.runs import LENGTH, RECIPE, ROOT, SAMPLE, SEED, SHAPE, SIZE, VOCABULARY
 from training.batches import MASK, SEP, Batches
-from training.loop import Plan, Recipe, Run
-from training.model import Shape, new_model, scores
+from training.loop import Run
+from training.model import new_model, scores
 from training.optimiser import learning_rate
+from training.recipe import Plan, Recipe
 from training.text import SPECIAL, Text, load_text, train_vocabulary
 
-ROOT = Path(__file__).parents[2]
-SAMPLE = ROOT / "bertviz_core/assets/corpora/encyclopedia.txt"
-VOCABULARY, SIZE, LENGTH, SEED = 1_000, 8, 32, 3
-SHAPE = Shape(layers=2, heads=2, width=32, positions=LENGTH)
 FIELDS = ("ids", "types", "real", "masked", "answers", "random_next")
-RECIPE = Recipe(batch=SIZE, length=LENGTH, rate=3e-3, warmup=10, seed=SEED)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +88,7 @@ def command(work: Path, out: Path, steps: int) -> list[str]:
         "--valid": SAMPLE, "--out": out, "--cache": work / "cache", "--layers": 2, "--heads": 2, "--width": 32,
         "--positions": LENGTH, "--vocabulary": VOCABULARY, "--batch": SIZE, "--length": LENGTH, "--rate": 3e-3,
         "--warmup": 10, "--steps": steps, "--decay": 50, "--seed": SEED, "--threads": 1, "--validate-every": 25,
-        "--validation-examples": SIZE, "--checkpoint-every": 20,
+        "--validation-examples": SIZE, "--checkpoint-every": 20, "--micro-batches": 1,
     }  # fmt: skip
     pairs = [str(word) for option in options.items() for word in option]
     return [sys.executable, "-m", "training.pretrain_demo_bert", *pairs, str(SAMPLE)]
@@ -194,6 +191,30 @@ def test_padding_changes_nothing(batches: Batches, tokenizer: BertTokenizer) -> 
         )
     assert torch.equal(ours.mlm_loss, same.mlm_loss)
     assert torch.equal(ours.nsp_loss, same.nsp_loss)
+
+
+def test_the_losses_are_those_of_the_whole_model(batches: Batches, tokenizer: BertTokenizer) -> None:
+    """Values and gradients; the trainer computes the last layer only where a loss needs it."""
+    batch = next(b for b in map(batches.batch, range(100)) if not b.real.all())
+    answers = np.full(batch.ids.size, -100)
+    answers[batch.masked] = batch.answers
+    gradients = []
+    for ours in (True, False):
+        model = new_model(SHAPE, len(tokenizer), SEED)
+        if ours:
+            found = scores(model, batch)
+            loss = found.mlm_loss + found.nsp_loss
+        else:
+            model.set_attn_implementation("eager")
+            given = {"input_ids": batch.ids, "token_type_ids": batch.types, "attention_mask": batch.real.astype(int)}
+            wanted = {"labels": answers.reshape(batch.ids.shape), "next_sentence_label": batch.random_next}
+            loss = model(**{name: torch.from_numpy(value) for name, value in {**given, **wanted}.items()}).loss
+        loss.backward()
+        gradients.append({name: p.grad for name, p in model.named_parameters()} | {"loss": loss.detach()})
+    for name, theirs in gradients[1].items():
+        cosine = torch.nn.functional.cosine_similarity(gradients[0][name].flatten(), theirs.flatten(), dim=0)
+        assert cosine > 0.99 or theirs.abs().max() < 1e-6, name
+    assert gradients[0]["loss"] == pytest.approx(gradients[1]["loss"].item(), rel=2e-3)  # bfloat16
 
 
 def test_written_out_attention_is_the_librarys(batches: Batches, tokenizer: BertTokenizer) -> None:
