@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -199,7 +198,11 @@ class Analysis:
     @property
     def result_class(self) -> Any:
         """The class of its results."""
-        return getattr(self._module("result"), self.result) if self.result else _averages_class(self.name)
+        if self.result:
+            return getattr(self._module("result"), self.result)
+        from bertviz_core.analyses.head_averages import averages_of
+
+        return averages_of(self.name)
 
     def accumulator(self, model: AttentionModel, request: Any) -> Any:
         """What one pass feeds."""
@@ -243,11 +246,3 @@ class Analysis:
         package = import_module(self.package)
         inside = hasattr(package, "__path__") and find_spec(f"{self.package}.{name}")
         return import_module(f"{self.package}.{name}") if inside else package
-
-
-@cache
-def _averages_class(name: str) -> Any:
-    """HeadAverages of one analysis."""
-    from bertviz_core.analyses.head_averages import HeadAverages
-
-    return type("HeadAverages", (HeadAverages,), {"analysis": name, "__slots__": ()})

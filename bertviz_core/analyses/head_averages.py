@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,3 +60,9 @@ class HeadAverages(Result):
     def layer_means(self, quantity: str) -> np.ndarray:
         """(layer,) mean over heads, the line in the paper's figures."""
         return self[quantity].mean(axis=1)
+
+
+@cache
+def averages_of(analysis: str) -> type[HeadAverages]:
+    """The class of one analysis's averages, where the analysis has no class of its own."""
+    return type("HeadAverages", (HeadAverages,), {"analysis": analysis, "__slots__": ()})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from bertviz_core.analyses.analysis import Analysis
@@ -52,7 +53,7 @@ class Greedy(Result):
         return {}
 
     def to_frame(self) -> Any:
-        raise NotImplementedError
+        return pd.DataFrame()
 
 
 @pytest.fixture
