@@ -7,7 +7,7 @@ from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import page, services
 from pages.shared.frame import sidebar, viewer_link
-from pages.shared.views import attention_panel, input_choice, marks
+from pages.shared.views import attention_panel, input_choice, marked_tokens
 
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
@@ -18,7 +18,7 @@ with st.container():
         st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
     viewer_link.back_to_document()
 
-positions = [p for p in marks.masked(st.query_params.get("mask", "")) if one.can_mask(p, model.tokens)]
+positions = [p for p in marked_tokens.masked(st.query_params.get("mask", "")) if one.can_mask(p, model.tokens)]
 changed = mask(one, positions, model.tokens) if positions else one
 
 with st.container(horizontal=True, vertical_alignment="bottom"):

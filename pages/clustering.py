@@ -4,15 +4,15 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behaviour, by_layer, unit_of
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, unit_of
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from pages.shared import boxes, page, services
+from pages.shared.derived import derived
 from pages.shared.frame import sidebar, uploads
-from pages.shared.remembered import remembered
 from pages.shared.views import cluster_view
 
 selection = sidebar.current()
@@ -46,9 +46,9 @@ with st.container(horizontal=True, vertical_alignment="center"):
     own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
     digests = tuple(source.digest for kind in own.values() for source in kind)
     named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
-result = remembered(cluster_view.labelled, pictured(request.key(), root, stored), limits, tuple(named.items()))
+result = derived(cluster_view.labeled, pictured(request.key(), root, stored), limits, tuple(named.items()))
 
-closeness, (one, other, least) = remembered(cluster_view.summary, result)
+closeness, (one, other, least) = derived(cluster_view.summary, result)
 unit = unit_of(result)
 st.markdown(
     f"**Two heads of one layer differ by {closeness.within:.3g} {unit} on average, two heads of different layers by "
@@ -59,13 +59,13 @@ st.markdown(
         else "heads do not cluster by layer."
     )
 )
-labeled = int((result.behaviours != "other").sum())
+labeled = int((result.behaviors != "other").sum())
 page.metrics(
     [
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
         ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-        ("Heads with a behavior", f"{labeled} of {result.behaviours.size}", "others: gray dots"),
+        ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", "others: gray dots"),
     ]
 )
 
@@ -73,7 +73,7 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")
     alt = "Scatter plot of heads: similar heads lie close together, markers show behaviors"
-    page.chart(page.drawn(by_behaviour, result, base), "clustering-behaviour", alt, head=head)
+    page.chart(page.drawn(by_behavior, result, base), "clustering-behavior", alt, head=head)
 with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
@@ -81,7 +81,7 @@ with right:
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 
-cluster_view.neighbours(result, selection)
+cluster_view.neighbors(result, selection)
 
 st.subheader("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
@@ -90,7 +90,7 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=fr
 
 st.subheader("All heads")
 columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
-heads = remembered(Clustering.to_frame, result, base).rename(columns={"behaviour": "behavior"})
+heads = derived(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
 page.about(

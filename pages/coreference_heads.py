@@ -9,8 +9,8 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIO
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.plotting.style import head_map, percent_decimals
 from pages.shared import boxes, page
+from pages.shared.derived import derived
 from pages.shared.frame import sidebar
-from pages.shared.remembered import remembered
 from pages.shared.views import coreference_documents, coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
@@ -36,7 +36,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         bind="query-params",
         help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
-    result = remembered(CoreferenceHeads.chosen, result, candidates)
+    result = derived(CoreferenceHeads.chosen, result, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
 result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])

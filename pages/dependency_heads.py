@@ -9,8 +9,8 @@ from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.plotting.style import head_map
 from pages.shared import boxes, page
+from pages.shared.derived import derived
 from pages.shared.frame import sidebar
-from pages.shared.remembered import remembered
 from pages.shared.views import relation_view
 
 selection = sidebar.current()
@@ -31,7 +31,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     else:
         offsets = 5
     merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="Counts nmod:poss as nmod.")
-result = remembered(DependencyHeads.chosen, stored, view, min_count, offsets, merge)
+result = derived(DependencyHeads.chosen, stored, view, min_count, offsets, merge)
 relation_view.say_view(result, view)
 
 relation, direction = relation_view.choose(result)
@@ -60,7 +60,7 @@ relation_view.sentences(result, selection, relation, direction)
 
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):
-    st.code(remembered(latex, result), language="latex")
+    st.code(derived(latex, result), language="latex")
 page.about(
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
     "Section 4.2. A head's guess for a word is the other word with the highest word-level attention, excluding [CLS] "

@@ -8,9 +8,9 @@ from bertviz_core.overview.head_summary import counted
 from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.components.marker_map import marker_map
+from pages.shared.derived import derived
 from pages.shared.frame import links, sidebar
-from pages.shared.remembered import remembered
-from pages.shared.views import gallery, holdings
+from pages.shared.views import clearest_heads, overview_view
 
 selection = sidebar.current()
 page.header("overview", selection)
@@ -18,7 +18,7 @@ links.to("tour", "New here? Take the guided tour of the paper", icon=":material/
 results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
-    holdings.panel("overview", selection)
+    overview_view.panel("overview", selection)
     st.skeleton(height=420)
     st.stop()
 
@@ -37,24 +37,24 @@ with left:
         width=320,
         help="The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold.",
     )
-    thresholds, named = Thresholds(entropy=entropy), remembered(linguistic, results)
-    labels = remembered(head_panel.labels_of, results, thresholds)
+    thresholds, named = Thresholds(entropy=entropy), derived(linguistic, results)
+    labels = derived(head_panel.labels_of, results, thresholds)
     assert labels is not None  # one of the two analyses is stored
     drawing = page.drawn(head_panel.map_of, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
-    marker_map(drawing, selection.head, key="behaviour-map", alt=alt, origin=st.session_state["origin"])
+    marker_map(drawing, selection.head, key="behavior-map", alt=alt, origin=st.session_state["origin"])
 with summary:
     groups = counted(labels)
-    st.markdown(holdings.claim(groups, labels.size))
+    st.markdown(overview_view.claim(groups, labels.size))
     if selection.checkpoint.note:
         st.caption(plain(selection.checkpoint.note))
-    page.metrics(holdings.key_numbers(results, groups, named, selection.base))
+    page.metrics(overview_view.key_numbers(results, groups, named, selection.base))
 with right:
-    st.markdown(f"**Head {selection.label}**: {head_panel.behaviour(results, selection, thresholds)}")
+    st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 
 st.subheader("The strongest heads of this model")
-gallery.behaviours(results, selection)
-gallery.relations(results, selection)
+clearest_heads.behaviors(results, selection)
+clearest_heads.relations(results, selection)
 st.subheader("Stored results")
-holdings.panel("overview", selection)
+overview_view.panel("overview", selection)

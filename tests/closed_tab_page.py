@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertviz_core.engine.jobs import ANALYSES
 from pages.shared import services
-from pages.shared.jobs import asked, presence
+from pages.shared.jobs import abandoned_jobs, reader_jobs
 
 
 def until_cancelled(_task, progress) -> None:
@@ -15,8 +15,8 @@ def until_cancelled(_task, progress) -> None:
         time.sleep(0.01)
 
 
-presence.GRACE = 0.5
+abandoned_jobs.GRACE = 0.5
 services.Worker = lambda *_: until_cancelled
 if "ask" in st.query_params:
-    asked._ask(st.query_params["ask"], "Work", lambda: {}, ANALYSES)
-st.text(f"{len(asked.unfinished())} mine, {len(services.jobs()._unfinished)} in all")
+    reader_jobs._ask(st.query_params["ask"], "Work", lambda: {}, ANALYSES)
+st.text(f"{len(reader_jobs.unfinished())} mine, {len(services.jobs()._unfinished)} in all")

@@ -18,7 +18,7 @@ from transformers import BertForPreTraining, BertTokenizer
 from bertviz_core.errors import InputError, SettingsError
 from training.batches import Batches
 from training.model import save_model, scores
-from training.optimiser import learning_rate
+from training.optimizer import learning_rate
 from training.recipe import Plan, Recipe
 from training.team import Team
 

@@ -22,7 +22,7 @@ from transformers import BertForPreTraining
 from bertviz_core.errors import ModelError
 from training.batches import Batches
 from training.model import scores
-from training.optimiser import Optimisers, split
+from training.optimizer import Optimizers, split
 from training.recipe import Recipe
 
 LARGEST_NORM = 1.0  # of the gradient, which is scaled down to it
@@ -67,7 +67,7 @@ class Member:
                 self.own = slice(begin, end)
             begin = end
         own = {name: parameters[name] for name in parts[rank]}
-        self.optimisers = Optimisers(own, recipe.query_key_scale())
+        self.optimizers = Optimizers(own, recipe.query_key_scale())
 
     def backward(self, step: int) -> Tensor:
         """Gradients of this process's micro-batches: (3,) their losses' part of the step's means.
@@ -98,13 +98,13 @@ class Member:
         """One step of this process's parameters, the gradient scaled down to norm 1 where it is above."""
         if norm > LARGEST_NORM:
             self.gradients[self.rank, self.own] *= LARGEST_NORM / norm
-        self.optimisers.step(rate)
+        self.optimizers.step(rate)
 
     def tensors(self) -> dict[str, Tensor]:
-        return self.optimisers.tensors()
+        return self.optimizers.tensors()
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        self.optimisers.restore(tensors)
+        self.optimizers.restore(tensors)
 
 
 class Team:

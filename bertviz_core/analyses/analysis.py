@@ -110,7 +110,7 @@ class HeadColumn:
         return Series(self.quantity, values, self.short, self.marker)
 
     def map(self, result: Any, base: int = 1) -> go.Figure:
-        """The map of heads, coloured from 0 (or the lowest value below) to the highest value."""
+        """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
         import numpy as np
 
         from bertviz_core.plotting.style import head_map

@@ -12,7 +12,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
-BEHAVIOURS = ("next", "previous", "broad", "to_cls", "to_sep", "to_punct", OTHER, LINGUISTIC)
+BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_punct", OTHER, LINGUISTIC)
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct")  # in the order in which they apply
 
 
@@ -45,16 +45,16 @@ class Thresholds:
         return cls(**values)
 
 
-def behaviours(
+def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
-    """(layer, head) names out of BEHAVIOURS; of several that apply the last in that order wins (section 6, Figure 6).
+    """(layer, head) names out of BEHAVIORS; of several that apply the last in that order wins (section 6, Figure 6).
 
     averages: (layer, head) for each of QUANTITIES; a quantity that is missing or NaN applies to no head.
     linguistic: the heads that the dependency and coreference analyses found.
     """
     shape = next(iter(averages.values())).shape
-    labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIOURS))}")
+    labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     for quantity, threshold in asdict(thresholds).items():
         if quantity in averages:
             labels[averages[quantity] > threshold] = "broad" if quantity == "entropy" else quantity

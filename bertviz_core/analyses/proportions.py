@@ -14,11 +14,11 @@ def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarr
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
     share = correct / total
-    centre = (share + z**2 / (2 * total)) / (1 + z**2 / total)
+    center = (share + z**2 / (2 * total)) / (1 + z**2 / total)
     half = z / (1 + z**2 / total) * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
     # At the ends rounding would leave the unit interval, or exclude the share itself.
-    low = np.where(correct == 0, 0.0, np.minimum(centre - half, share))
-    high = np.where(correct == n, 1.0, np.maximum(centre + half, share))
+    low = np.where(correct == 0, 0.0, np.minimum(center - half, share))
+    high = np.where(correct == n, 1.0, np.maximum(center + half, share))
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
 
 

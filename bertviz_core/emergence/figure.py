@@ -16,7 +16,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Column, counted
-from bertviz_core.plotting.style import BEHAVIOURS, RING
+from bertviz_core.plotting.style import BEHAVIORS, RING
 
 BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
 LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"}
@@ -29,7 +29,7 @@ CHANGE = {"color": GREY, "width": 1.5, "dash": "dot"}
 
 def paper_figure(result: Emergence) -> go.Figure:
     """The course of the whole training."""
-    return course_figure(result, result.behaviours())
+    return course_figure(result, result.behaviors())
 
 
 def course_figure(result: Emergence, labels: np.ndarray, place: int | None = None, linear: bool = False) -> go.Figure:
@@ -41,7 +41,7 @@ def course_figure(result: Emergence, labels: np.ndarray, place: int | None = Non
     figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
     if known:
         figure.add_scatter(**_line(result, result.loss, "loss", BEST, "circle"), showlegend=False, row=1, col=1)
-    for trace in _behaviour_traces(result, labels):
+    for trace in _behavior_traces(result, labels):
         figure.add_trace(trace, row=len(titles), col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
@@ -79,9 +79,9 @@ def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figur
         column = ANALYSES["surface_patterns"].column(name)
         values = result[name][:, head.layer, head.head]
         figure.add_trace(go.Scatter(**_line(result, values, column.short, *column.marker)), row=1, col=1)
-    colour, symbol = ANALYSES["entropy"].column("entropy").marker
+    color, symbol = ANALYSES["entropy"].column("entropy").marker
     values = result["entropy"][:, head.layer, head.head]
-    figure.add_trace(go.Scatter(**_line(result, values, "entropy", colour, symbol), showlegend=False), row=1, col=2)
+    figure.add_trace(go.Scatter(**_line(result, values, "entropy", color, symbol), showlegend=False), row=1, col=2)
     figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
     figure.update_annotations(font_size=13)
     figure.update_xaxes(title=AXIS)
@@ -103,10 +103,10 @@ def positions(steps: np.ndarray) -> np.ndarray:
     return np.where(steps > 0, steps, positive.min() / 2 if positive.size else 0.5)
 
 
-def _behaviour_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
+def _behavior_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
     for name in counted(labels):
-        colour, symbol, _, text = BEHAVIOURS[name]
-        line = _line(result, (labels == name).sum((1, 2)), text, colour, symbol)
+        color, symbol, _, text = BEHAVIORS[name]
+        line = _line(result, (labels == name).sum((1, 2)), text, color, symbol)
         if name == "linguistic":  # keeps black in sight on a dark page
             line["line"] = {"color": GREY, "width": 1}
             line["marker"] |= {"size": 9, "line": {"width": 1, "color": "#adb5bd"}}
@@ -133,7 +133,7 @@ def _title(result: Emergence, name: str) -> str:
     return f"{name} (n = {result.n[:, row].sum():,})"
 
 
-def _line(result: Emergence, values: np.ndarray, name: str, colour: str, symbol: str = "") -> dict:
+def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
     return {
         "x": positions(result.steps),
         "y": values,
@@ -141,8 +141,8 @@ def _line(result: Emergence, values: np.ndarray, name: str, colour: str, symbol:
         "name": name,
         "legendgroup": name,
         "mode": "lines+markers" if symbol else "lines",
-        "line": {"color": colour, "width": 2},
-        "marker": {"color": colour, "size": 7} | ({"symbol": symbol} if symbol else {}),
+        "line": {"color": color, "width": 2},
+        "marker": {"color": color, "size": 7} | ({"symbol": symbol} if symbol else {}),
         "hovertemplate": "step %{text}: %{y:.3~r}<extra>" + name + "</extra>",
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import UAS, DependencyHeads
 from bertviz_core.analyses.linguistic import linguistic
@@ -126,10 +126,10 @@ class Emergence(Result):
         """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
         return linguistic({"dependency_heads": self.dependency(place)})
 
-    def behaviours(self, thresholds: Thresholds | None = None) -> np.ndarray:
+    def behaviors(self, thresholds: Thresholds | None = None) -> np.ndarray:
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
         known = {name: self[name] for name in QUANTITIES if name in self.present}
-        labels = behaviours(known, thresholds or Thresholds())
+        labels = behaviors(known, thresholds or Thresholds())
         for index in range(len(self.steps)):
             for head in map(Head.parse, self.linguistic(index)):
                 labels[index, head.layer, head.head] = "linguistic"
@@ -151,7 +151,7 @@ class Emergence(Result):
             "masked_right": to_lists(self.right),
             **quantities,
             "uniform_entropy": self.uniform,
-            "behaviours": self.behaviours().tolist(),
+            "behaviors": self.behaviors().tolist(),
             "directions": list(DIRECTIONS),
             "relations": self.relations,
             "n": self.n.sum(0).tolist(),
@@ -168,7 +168,7 @@ class Emergence(Result):
         the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
         import pandas as pd
 
-        labels = self.behaviours()
+        labels = self.behaviors()
         best, heldout = self.best_accuracy, self.heldout
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():

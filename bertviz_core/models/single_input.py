@@ -82,7 +82,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
     begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
     if given:
-        layout = _labelled(layout, example, list(chain(*words)))
+        layout = _labeled(layout, example, list(chain(*words)))
     return OneInput(example, layout, sum(lengths) - sum(selected))
 
 
@@ -236,7 +236,7 @@ def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]]
     return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
 
 
-def _labelled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
+def _labeled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
     """Words labeled by what was given, which the tokenizer may have cleaned or not known."""
     pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
     labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)

@@ -40,7 +40,7 @@ class Segment:
 class ClearestHead:
     """The head with the highest document average of a quantity, and its segments, the highest value first."""
 
-    behaviour: str
+    behavior: str
     analysis: str
     quantity: str
     head: Head
@@ -62,8 +62,8 @@ class RelationHead:
 def clearest(results: Results) -> list[ClearestHead]:
     """An example of each behavior in SHOWN that the stored results can show."""
     return [
-        _example(behaviour, results[analysis], quantity)
-        for behaviour, (analysis, quantity) in SHOWN.items()
+        _example(behavior, results[analysis], quantity)
+        for behavior, (analysis, quantity) in SHOWN.items()
         if analysis in results and quantity in results[analysis].present
     ]
 
@@ -96,8 +96,8 @@ def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segmen
             yield Segment(number, value, text["where"], text["tokens"])
 
 
-def _example(behaviour: str, result: Any, quantity: str) -> ClearestHead:
+def _example(behavior: str, result: Any, quantity: str) -> ClearestHead:
     values = result[quantity]
     head = Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
     value = float(values[head.layer, head.head])
-    return ClearestHead(behaviour, result.analysis, quantity, head, value, list(segments(result, quantity, head)))
+    return ClearestHead(behavior, result.analysis, quantity, head, value, list(segments(result, quantity, head)))

@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import Head, ranks
 from bertviz_core.overview.head_summary import Column, Relation, counted
-from bertviz_core.plotting.style import BEHAVIOURS, map_axes, number
+from bertviz_core.plotting.style import BEHAVIORS, map_axes, number
 
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps a black marker in sight on a dark page
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 
 
-def behaviour_map(
+def behavior_map(
     labels: np.ndarray,
     columns: list[Column],
     named: Mapping[str, str],
@@ -71,11 +71,11 @@ def _traces(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], size: int, base: int
 ) -> Iterator[go.Scatter]:
     """A trace for each behavior that some head has, and one for the letters on it."""
-    for behaviour, count in counted(labels).items():
-        colour, symbol, letter, name = BEHAVIOURS[behaviour]
-        layer, head = np.nonzero(labels == behaviour)
+    for behavior, count in counted(labels).items():
+        color, symbol, letter, name = BEHAVIORS[behavior]
+        layer, head = np.nonzero(labels == behavior)
         heads = [Head(int(i), int(j)) for i, j in zip(layer, head, strict=True)]
-        marker = {"color": colour, "symbol": symbol, "size": size - 6 if behaviour == "other" else size}
+        marker = {"color": color, "symbol": symbol, "size": size - 6 if behavior == "other" else size}
         yield go.Scatter(
             x=(layer + 1).tolist(),
             y=(head + 1).tolist(),
@@ -83,17 +83,17 @@ def _traces(
             text=[letter] * count,
             textfont={"color": "#ffffff", "size": 10},
             name=f"{name} ({count})",
-            customdata=[[at.label(), _hover(behaviour, at, columns, named, base)] for at in heads],
+            customdata=[[at.label(), _hover(behavior, at, columns, named, base)] for at in heads],
             hovertemplate="%{customdata[1]}<extra></extra>",
-            marker=marker | {"line": OUTLINE if behaviour == "linguistic" else {"width": 0}},
+            marker=marker | {"line": OUTLINE if behavior == "linguistic" else {"width": 0}},
             **AS_IS,
         )
 
 
-def _hover(behaviour: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
+def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
     """As "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
-    name = named.get(head.label(), BEHAVIOURS[behaviour][-1])
-    shows: Any = {"broad": "entropy", "other": "entropy"}.get(behaviour, behaviour)
+    name = named.get(head.label(), BEHAVIORS[behavior][-1])
+    shows: Any = {"broad": "entropy", "other": "entropy"}.get(behavior, behavior)
     column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)
     if column is None:
         return f"{head.label(base)}: {name}"

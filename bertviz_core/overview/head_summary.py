@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.analysis import HeadColumn
-from bertviz_core.analyses.behaviors import BEHAVIOURS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.linguistic import NO_RELATION, linguistic, shown_counts
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
@@ -92,7 +92,7 @@ def behavior_labels(
     for name in ("entropy", "surface_patterns"):
         if name in results:
             known |= {quantity: results[name][quantity] for quantity in QUANTITIES if quantity in results[name].present}
-    return behaviours(known, thresholds, map(Head.parse, named or {})) if known else None
+    return behaviors(known, thresholds, map(Head.parse, named or {})) if known else None
 
 
 def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
@@ -129,9 +129,9 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     fixed offsetand the most similar heads."""
     known = columns(results)
     table = head_frame({column.name: column.values for column in known})
-    behaviour = behavior_labels(results, thresholds, linguistic(results))
-    if behaviour is not None:
-        table.insert(3, "behaviour", behaviour.reshape(-1))
+    behavior = behavior_labels(results, thresholds, linguistic(results))
+    if behavior is not None:
+        table.insert(3, "behavior", behavior.reshape(-1))
     heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:
         best = [[r.name for r in relations(results, head, 1) if r.accuracy > r.baseline] for head in heads]
@@ -143,5 +143,5 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
 
 def counted(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
-    order = [name for name in BEHAVIOURS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
+    order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
     return {name: count for name in order if (count := int((labels == name).sum()))}

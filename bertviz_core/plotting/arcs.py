@@ -89,7 +89,7 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
 
 def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int) -> str:
     """One arrow, up (sign -1) or down (sign 1) from the line at `base`, its label and its hover text."""
-    colour = "currentColor" if arc.right is None else RIGHT if arc.right else WRONG
+    color = "currentColor" if arc.right is None else RIGHT if arc.right else WRONG
     to = middles[arc.word]
     peak = base + sign * STEP * level
     if arc.governor < 0:
@@ -108,12 +108,12 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
     dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
     label = (
         f'<text x="{middle:.1f}" y="{peak + (-3 if sign < 0 else 11):.1f}" text-anchor="middle" font-size="11" '
-        f'fill="{colour}">{_escaped(arc.label)}</text>'
+        f'fill="{color}">{_escaped(arc.label)}</text>'
         if arc.label
         else ""
     )
     return (
         f'<g opacity="{0.28 if arc.faint else 1}"><title>{_escaped(arc.note)}</title>'
-        f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
-        f'<path d="{tip}" fill="none" stroke="{colour}" stroke-width="1.4"/>{label}</g>'
+        f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
+        f'<path d="{tip}" fill="none" stroke="{color}" stroke-width="1.4"/>{label}</g>'
     )

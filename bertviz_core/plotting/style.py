@@ -14,7 +14,7 @@ from bertviz_core.plotting import palette
 from bertviz_core.plotting.palette import Marker
 
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
-BEHAVIOURS = {
+BEHAVIORS = {
     "next": (*palette.NEXT, "", "next token"),
     "previous": (*palette.PREVIOUS, "", "previous token"),
     "broad": (*palette.BROAD, "", "broad attention"),
@@ -63,7 +63,7 @@ def percent_decimals(n: int) -> int:
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
     for index, one in enumerate(series):
-        (colour, symbol), name = one.marker, one.name
+        (color, symbol), name = one.marker, one.name
         shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
         dots = _dots(one.values, shift, name, base)
         figure.add_scatter(
@@ -72,7 +72,7 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
             name=name,
             legendgroup=f"{row}-{one.key}",
             legend=f"legend{row if row > 1 else ''}",
-            marker={"color": colour, "symbol": symbol, "size": 8, "opacity": 0.6},
+            marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.6},
             row=row,
             col=1,
         )
@@ -81,7 +81,7 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
             x=layers,
             y=np.nanmean(one.values, axis=1),
             mode="lines",
-            line={"color": colour, "width": 2},
+            line={"color": color, "width": 2},
             legendgroup=f"{row}-{one.key}",
             showlegend=False,
             hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{name}</extra>",

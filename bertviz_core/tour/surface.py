@@ -10,7 +10,7 @@ from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 
@@ -33,10 +33,10 @@ def present(result: object, quantity: str) -> np.ndarray:
 def _specialists(results: Results, base: int) -> Findings:
     labels = behavior_labels(results, Thresholds(), linguistic(results))
     if labels is None:
-        raise KeyError("behaviours")
+        raise KeyError("behaviors")
     groups = counted(labels)
     other = groups.pop("other", 0)
-    parts = ", ".join(f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items()) or "none"
+    parts = ", ".join(f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items()) or "none"
     layers, heads = labels.shape
     size = f"BERT-base has 12 × 12 heads, this model {layers} × {heads}. "
     young = groups.get("broad", 0) > labels.size / 2
@@ -58,7 +58,7 @@ def _one_head(results: Results, base: int) -> Findings:
     )
 
 
-def _neighbours(results: Results, base: int) -> Findings:
+def _neighbors(results: Results, base: int) -> Findings:
     patterns = results["surface_patterns"]
     previous, following = (present(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
@@ -154,7 +154,7 @@ SURFACE = (
         _one_head,
     ),
     Step(
-        "Neighbours",
+        "Neighbors",
         "Section 3.1, Figure 2",
         f"{paper.HEADS_OVER_HALF['previous']} heads of BERT-base (in layers 2, 4, 7 and 8) put over half of their "
         f"attention on the previous token, {paper.HEADS_OVER_HALF['next']} (in layers 1, 2, 2, 3 and 6) on the next.",
@@ -162,7 +162,7 @@ SURFACE = (
         "The map shows attention to the previous token; the line above it lists the heads over the threshold.",
         "Which head attends most to the previous token, and how much?",
         ("surface_patterns",),
-        _neighbours,
+        _neighbors,
         ANALYSES["surface_patterns"].map_of("previous"),
     ),
     Step(

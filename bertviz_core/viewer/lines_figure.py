@@ -47,13 +47,13 @@ def _lines(weights: np.ndarray, min_weight: float) -> list[str]:
 def _column(units: Units, x: int, anchor: str) -> list[str]:
     """Labels, each in a direction of its own: Arabic beside English stays in order."""
     return [
-        f'<text x="{x}" y="{_middle(row) + 5}" text-anchor="{anchor}" fill="{_colour(label, special)}" '
+        f'<text x="{x}" y="{_middle(row) + 5}" text-anchor="{anchor}" fill="{_color(label, special)}" '
         f'unicode-bidi="isolate">{escape(shorten(label))}</text>'
         for row, (label, special) in enumerate(zip(units.labels, units.special, strict=True))
     ]
 
 
-def _colour(label: str, special: bool) -> str:
+def _color(label: str, special: bool) -> str:
     return RING if label == "[MASK]" else "#8a90a0" if special else "#1f2430"
 
 

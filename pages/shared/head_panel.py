@@ -10,14 +10,14 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
 from bertviz_core.analyses.linguistic import linguistic
-from bertviz_core.overview.figure import behaviour_map, head_rows, relation_rows
+from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import Results, behavior_labels, columns, nearest, relations
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import stored
 from pages.shared.boxes import plain
+from pages.shared.derived import derived
 from pages.shared.frame import catalogue, links
 from pages.shared.frame.selection import Selection
-from pages.shared.remembered import remembered
 
 WIDTHS = {"quantity": 210, "value": 70, "rank": 80, "baseline": 160}  # so that they fit where the card is narrow
 
@@ -26,7 +26,7 @@ def folded(page: str, selection: Selection) -> None:
     """One line that opens, and is filled only then; nothing where nothing is stored."""
     results = stored.results(page, selection)
     if results:
-        label = f"Head {selection.label} in every analysis: {behaviour(results, selection, Thresholds())}"
+        label = f"Head {selection.label} in every analysis: {behavior(results, selection, Thresholds())}"
         panel = st.expander(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
         if panel.open:
             with panel:
@@ -36,14 +36,14 @@ def folded(page: str, selection: Selection) -> None:
 def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     """The numbers as a table, what the head finds and resembles, and links that keep it."""
     rows = head_rows(
-        remembered(columns, results), selection.head, {entry.name: entry.title for entry in catalogue.ENTRIES}
+        derived(columns, results), selection.head, {entry.name: entry.title for entry in catalogue.ENTRIES}
     )
     if not any(row["baseline"] for row in rows):
         rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
-    if best := remembered(relations, results, selection.head):
+    if best := derived(relations, results, selection.head):
         st.markdown("**Best relations**, with the best fixed offset")
         rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
@@ -60,23 +60,23 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
 
 def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
     """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored."""
-    return behavior_labels(results, thresholds, remembered(linguistic, results))
+    return behavior_labels(results, thresholds, derived(linguistic, results))
 
 
 def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:
     """The map of all heads by what they do."""
-    labels, named = labels_of(results, thresholds), remembered(linguistic, results)
+    labels, named = labels_of(results, thresholds), derived(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
-    return behaviour_map(labels, remembered(columns, results), named, base)
+    return behavior_map(labels, derived(columns, results), named, base)
 
 
-def behaviour(results: dict[str, Any], selection: Selection, thresholds: Thresholds) -> str:
+def behavior(results: dict[str, Any], selection: Selection, thresholds: Thresholds) -> str:
     """What the chosen head does, in words."""
-    named = remembered(linguistic, results)
-    labels = remembered(labels_of, results, thresholds)
+    named = derived(linguistic, results)
+    labels = derived(labels_of, results, thresholds)
     if labels is None:
         return "no behavior computed yet"
     label = str(labels[selection.head.layer, selection.head.head])
     if label == LINGUISTIC:
         return named[selection.head.label()]
-    return "none of the named behaviors" if label == "other" else BEHAVIOURS[label][-1]
+    return "none of the named behaviors" if label == "other" else BEHAVIORS[label][-1]

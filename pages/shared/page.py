@@ -21,11 +21,11 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
 from pages.shared import boxes, head_panel, methods, services
+from pages.shared.derived import derived
 from pages.shared.frame import catalogue
-from pages.shared.frame.selection import Selection, seconds_to_analyse
-from pages.shared.jobs import asked
+from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
-from pages.shared.remembered import remembered
+from pages.shared.jobs import reader_jobs
 
 R = TypeVar("R", bound=Result)
 
@@ -67,7 +67,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
         _counted(result)
         return result
     check_model(request)
-    job = asked.job_of(request)
+    job = reader_jobs.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)
     else:
@@ -87,14 +87,14 @@ def _counted(result: Result) -> None:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    seconds = seconds_to_analyse(selection) * ANALYSES[request.analysis].forwards
+    seconds = seconds_to_analyze(selection) * ANALYSES[request.analysis].forwards
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
         "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
         "for later visits. You can use other pages meanwhile."
     )
     label = f"Analyze (about {length})"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.analysis, args=(request,))
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
 
 
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
@@ -114,8 +114,8 @@ class Checked(BaseFigure):
 
 
 def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Drawing:
-    """The drawing of build(*arguments, **options), made once for all sessions; see `remembered` for the arguments."""
-    return remembered(_drawing, build, arguments, tuple(options.items()))
+    """The drawing of build(*arguments, **options), made once for all sessions; see `derived` for the arguments."""
+    return derived(_drawing, build, arguments, tuple(options.items()))
 
 
 def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> Drawing:

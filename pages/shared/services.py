@@ -21,7 +21,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
 from bertviz_core.tasks.workers import Worker
-from pages.shared.remembered import remembered
+from pages.shared.derived import derived
 
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Encoded
@@ -80,7 +80,7 @@ def find(request: Request) -> Any | None:
     except LookupError:
         return None
     names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
-    return remembered(_renamed, result, names, request.checkpoint.name, request.checkpoint.revision)
+    return derived(_renamed, result, names, request.checkpoint.name, request.checkpoint.revision)
 
 
 def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: str, revision: str | None) -> Result:

@@ -138,7 +138,7 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
         assert all(head in said.replace("\\", "") for head in heads[:3])
 
 
-def test_pasted_text_is_analysed_kept_and_reopened_by_its_link() -> None:
+def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
     app = open_app("surface_patterns")
     app.text_area(key="paste").set_value("The cat sat on the mat.\nIt was warm, and the cat slept.\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()

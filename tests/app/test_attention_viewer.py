@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.views import marks
+from pages.shared.views import marked_tokens
 from pages.shared.views.sentences import SENTENCES
 from tests.app.test_app import own_store, unescaped, words  # noqa: F401  (a fixture that every test here uses)
 
@@ -136,10 +136,10 @@ def test_hostile_words_reach_no_markup() -> None:
 
 
 def test_marks_in_the_address() -> None:
-    assert marks.masked("3,7,3,0,-1,x,1.5") == [2, 6]
-    assert marks.to_mask([6, 2]) == "3,7"
-    assert marks.masked(marks.to_mask(range(20))) == list(range(20))
-    assert marks.pins("from3,to12,from0,up4,") == ["from3", "to12"]
+    assert marked_tokens.masked("3,7,3,0,-1,x,1.5") == [2, 6]
+    assert marked_tokens.to_mask([6, 2]) == "3,7"
+    assert marked_tokens.masked(marked_tokens.to_mask(range(20))) == list(range(20))
+    assert marked_tokens.pins("from3,to12,from0,up4,") == ["from3", "to12"]
 
 
 @pytest.mark.parametrize("segment", ["1e400", "9" * 5000])

@@ -66,7 +66,7 @@ def test_as_in_the_paper_divergences_are_sums() -> None:
 
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
     whole = command("--out", str(tmp_path / "a.json"))
-    told = sum(row["behaviour"] != "other" for row in whole["table"])
+    told = sum(row["behavior"] != "other" for row in whole["table"])
     assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{told} of 48"
     assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == 48
 
@@ -76,7 +76,7 @@ def test_the_command_takes_thresholds_and_roots(tmp_path: Path) -> None:
     other = command("--root", "--threshold", "entropy=7", "--threshold", "next=1", "--out", str(tmp_path / "b.json"))
     assert other["arrays"]["divergence"] == whole["arrays"]["divergence"]
     assert other["arrays"]["embedding"] != whole["arrays"]["embedding"]
-    before, after = ({row["label"]: row["behaviour"] for row in found["table"]} for found in (whole, other))
+    before, after = ({row["label"]: row["behavior"] for row in found["table"]} for found in (whole, other))
     assert not {"broad", "next"} & set(after.values())  # no head can reach these thresholds
     assert all(after[label] == name for label, name in before.items() if name not in ("broad", "next"))
 

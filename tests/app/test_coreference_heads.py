@@ -117,7 +117,7 @@ def test_the_corpus_of_each_kind_of_page_is_remembered():
     assert app.selectbox(key="corpus").value == "coreference" and not app.error
 
 
-def test_an_upload_is_analysed_and_one_that_is_broken_names_its_line():
+def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():
     app = open_app(PAGE)
     text = conll("[1 Ann ] sang . / [1 She ] smiled .", "[1 The cat ] saw [2 the dog ] . / [1 It ] slept .")
     app.file_uploader(key="uploader").set_value(("mine.conll", text.encode(), "text/plain")).run()

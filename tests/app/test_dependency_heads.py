@@ -72,7 +72,7 @@ def test_mode_as_in_the_paper_shows_no_heldout_figure() -> None:
     assert not app.exception and "Best head, held out" not in metrics(app)
 
 
-def test_an_uploaded_treebank_is_analysed_and_a_text_page_keeps_its_own_corpus() -> None:
+def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus() -> None:
     app = open_app("dependency_heads")
     app.file_uploader(key="uploader").set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
     assert "demo on mine.conllu" in words(app)

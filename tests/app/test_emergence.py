@@ -48,7 +48,7 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
     step = int(result.steps[2])
     app = open_app("emergence", at_step=str(step))
     assert app.select_slider(key="at_step").value == step
-    labels = result.behaviours()
+    labels = result.behaviors()
     for place in (2, 0, len(result.steps) - 1):
         app.select_slider(key="at_step").set_value(int(result.steps[place])).run()
         found = metrics(app)
@@ -166,7 +166,7 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
         browser.settle(page)
         assert marks.last.get_attribute("d") != before
-        counted = dict(zip(*np.unique(result.behaviours()[0], return_counts=True), strict=True))
+        counted = dict(zip(*np.unique(result.behaviors()[0], return_counts=True), strict=True))
         drawn = [
             chart.locator(".scatterlayer .trace").nth(i).locator(".points path").count() for i in range(len(counted))
         ]

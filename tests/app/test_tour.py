@@ -73,7 +73,7 @@ def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
 
     name = ANALYSIS.column("previous").short
 
-    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbours")
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbors")
     answer = next(m.value for m in tour(number).markdown if re.match(r"Head \d", m.value)).replace("\\", "")
     head, value = re.fullmatch(r"Head (\S+), with (\S+) on average\.", answer).groups()
     app = open_app("surface_patterns", head=head, quantity=name)
@@ -84,7 +84,7 @@ def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
 
 
 def test_heads_of_the_answer_are_counted_as_the_sidebar_counts_them() -> None:
-    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbours")
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Neighbors")
     named = [
         re.search(r"Head (\d+)\\?-(\d+), with", words(tour(number, **zero))).groups() for zero in ({}, {"zero": "true"})
     ]

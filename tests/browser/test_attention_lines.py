@@ -326,8 +326,8 @@ def test_it_fits_and_is_seen_in_both_themes(address: str, chromium: Any, scheme:
     page = viewer(chromium, address, scheme, width, head=clearest("previous"))
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("e => e.scrollWidth") <= width
-    colour = token(page, "from", 2).evaluate("e => getComputedStyle(e).color")
-    assert (sum(map(int, colour[4:-1].split(","))) > 380) == (scheme == "dark")
+    color = token(page, "from", 2).evaluate("e => getComputedStyle(e).color")
+    assert (sum(map(int, color[4:-1].split(","))) > 380) == (scheme == "dark")
     assert red_and_dark(page)[1] > 1000
     assert page.problems == []
     page.close()

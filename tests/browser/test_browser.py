@@ -155,7 +155,7 @@ def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
     page.close()
 
 
-def test_a_click_on_the_map_of_behaviours_chooses_a_head_and_the_legend_hides(address: str, chromium: Any) -> None:
+def test_a_click_on_the_map_of_behaviors_chooses_a_head_and_the_legend_hides(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, address)
     drawing = page.get_by_role("img", name="Map of all heads")
     drawing.locator("[data-head='1-2']").wait_for()
@@ -175,7 +175,7 @@ def test_a_click_on_the_map_of_behaviours_chooses_a_head_and_the_legend_hides(ad
     page.close()
 
 
-def test_the_map_of_behaviours_is_saved_as_a_picture_that_says_what_it_was_made_from(
+def test_the_map_of_behaviors_is_saved_as_a_picture_that_says_what_it_was_made_from(
     address: str, chromium: Any, tmp_path: Path
 ) -> None:
     page = browser.open_page(chromium, address)

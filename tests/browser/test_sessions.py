@@ -88,7 +88,7 @@ def test_an_upload_its_job_and_its_result_are_seen_by_their_reader_alone(address
         assert "demo on pasted text" in run.text
         mine.press(next(label for label in mine.widgets if label.startswith("Analyze")))
         while_it_runs = [other.open(page, head="5-6") for page in ("surface_patterns", "overview", "clustering")]
-        done = _until_analysed(mine)
+        done = _until_analyzed(mine)
         assert heads_named(done) == {"2-3"}
         assert re.search(r"\botter\b", done.text)
         for run in (*while_it_runs, *(other.open(entry.name, head="5-6") for entry in ENTRIES)):
@@ -104,7 +104,7 @@ def _corpora(run: Run) -> list[str]:
     return [option for one in run.of("selectbox") if one.label == "Corpus" for option in one.options]
 
 
-def _until_analysed(reader: Visitor) -> Run:
+def _until_analyzed(reader: Visitor) -> Run:
     """A process starts, imports torch and loads the model first: a busy machine takes minutes."""
     ends = time.monotonic() + 300
     while not (run := reader.look()).of("metric"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 from tests.app.test_app import ROOT
 
 
@@ -23,10 +23,10 @@ def overview(store: Path, *options: str, code: int = 0) -> subprocess.CompletedP
 
 def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
     said = overview(tmp_path / "store").stdout.splitlines()
-    assert said[0].split()[:4] == ["label", "layer", "head", "behaviour"]
+    assert said[0].split()[:4] == ["label", "layer", "head", "behavior"]
     assert said[3].split()[:3] == ["1-3", "1", "3"]
-    behaviours = {line.split()[3] for line in said[1:49]}
-    assert behaviours <= {*BEHAVIOURS} and len(behaviours) > 1
+    behaviors = {line.split()[3] for line in said[1:49]}
+    assert behaviors <= {*BEHAVIORS} and len(behaviors) > 1
     assert "entropy: encyclopedia, mode corrected, at most 128 tokens, seed 0, float32" in said
     assert said.index("") == 49
 

@@ -45,7 +45,7 @@ def test_steps_are_told_by_powers_of_ten(result, steps, ticks, places):
 
 
 def test_the_course_holds_loss_and_counts_and_marks_the_step(result):
-    labels = result.behaviours()
+    labels = result.behaviors()
     figure = course_figure(result, labels, 3)
     np.testing.assert_array_equal(named(figure, "loss")[0].y, result.loss)
     np.testing.assert_array_equal(named(figure, "previous token")[0].y, (labels == "previous").sum((1, 2)))
@@ -57,7 +57,7 @@ def test_the_course_holds_loss_and_counts_and_marks_the_step(result):
 
 def test_without_a_loss_there_is_no_panel_for_it(result):
     without = replace(result, loss=np.full(len(result.steps), np.nan))
-    figure = course_figure(without, result.behaviours())
+    figure = course_figure(without, result.behaviors())
     assert not named(figure, "loss") and len(figure.layout.annotations) == 1
 
 
@@ -93,7 +93,7 @@ def test_the_maps_quantities_are_those_of_the_step(result):
 def test_a_linear_axis_has_the_steps_at_even_distances(result):
     step = int(result.steps[-2])
     marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a change"}]})
-    figure = course_figure(marked, result.behaviours(), linear=True)
+    figure = course_figure(marked, result.behaviors(), linear=True)
     assert {axis.type for axis in figure.select_xaxes()} == {"linear"}
     assert all(axis.range[0] < 0 and axis.range[1] > result.steps[-1] for axis in figure.select_xaxes())
     (said,) = [note for note in figure.layout.annotations if "a change" in note.text]
@@ -104,7 +104,7 @@ def test_a_linear_axis_has_the_steps_at_even_distances(result):
 def test_a_change_of_the_training_is_marked_in_every_panel(result):
     step = int(result.steps[-2])
     marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a <b>change</b>"}]})
-    labels = result.behaviours()
+    labels = result.behaviors()
     for figure in (
         course_figure(marked, labels, 3),
         relations_figure(marked, ["det", "dobj"]),

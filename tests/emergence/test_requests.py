@@ -201,6 +201,6 @@ def test_what_ships_opens_without_torch_and_is_small():
     assert len(found.steps) >= 10 and (np.diff(found.steps) > 0).all()
     assert set(found.provenance["model"]) >= {"name", "fingerprint", "layers", "heads"}
     assert len(found.to_bytes()) < 1_500_000
-    code = "from bertviz_core.emergence.requests import shipped; e = shipped(); e.to_frame(); e.behaviours()"
+    code = "from bertviz_core.emergence.requests import shipped; e = shipped(); e.to_frame(); e.behaviors()"
     assert not imported_by(code) & {"torch", "transformers", "streamlit"}
     assert set(ANALYSES) | {LOSS} <= set(requests.ANALYSES)

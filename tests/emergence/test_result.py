@@ -80,15 +80,15 @@ def test_the_baseline_is_the_best_offset_of_all_steps(made):
     assert made.best_offset.tolist() == [1, -1, -1, 1, -1]
 
 
-def test_behaviours_are_told_at_each_step(made):
-    labels = made.behaviours()
+def test_behaviors_are_told_at_each_step(made):
+    labels = made.behaviors()
     assert labels.shape == (len(STEPS), LAYERS, HEADS)
     assert set(labels[0].flat) <= {"broad", "linguistic"}
     for place in (1, 2):
         found = {label: name for label, name in np.ndenumerate(labels[place]) if name != "linguistic"}
         assert found.get((0, 1), "previous") == "previous"
         assert set(found.values()) <= {"previous", "other"}
-    assert set(made.behaviours(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
+    assert set(made.behaviors(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
 
 
 def test_the_relation_that_ends_the_furthest_above_its_offset_is_the_most_telling(made):

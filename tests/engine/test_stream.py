@@ -103,7 +103,7 @@ def test_another_failure_is_not_taken_for_want_of_room(tiny, examples, monkeypat
     assert sizes == []
 
 
-def test_a_real_allocation_failure_is_recognised():
+def test_a_real_allocation_failure_is_recognized():
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**60, dtype=torch.uint8)
     assert stream._out_of_memory(caught.value)

@@ -50,7 +50,7 @@ def sums(segments: Sequence[np.ndarray], smoothed: bool = False, form=js) -> tup
     return found, tokens
 
 
-def behaviour(values: dict[str, float], thresholds: dict[str, float]) -> str:
+def behavior(values: dict[str, float], thresholds: dict[str, float]) -> str:
     """The last that applies wins."""
     name = "other"
     if values["next"] > thresholds["next"]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.heads import Head
-from bertviz_core.overview.figure import behaviour_map, head_rows, relation_rows
+from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import Column, Relation
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 
 LABELS = np.array([["next", "other", "to_sep"], ["broad", "linguistic", "to_sep"]])
 ENTROPY = np.array([[0.1, 0.2, 0.3], [4.2, 0.5, float("nan")]])
@@ -18,8 +18,8 @@ COLUMNS = [
 ]
 
 
-def test_every_head_stands_at_its_layer_and_number_under_its_behaviour():
-    figure = behaviour_map(LABELS, COLUMNS, {"2-2": "dobj"})
+def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
+    figure = behavior_map(LABELS, COLUMNS, {"2-2": "dobj"})
     seen = {}
     for trace in figure.data:
         for x, y, (key, said) in zip(trace.x, trace.y, trace.customdata, strict=True):
@@ -27,7 +27,7 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behaviour():
             seen[x - 1, y - 1] = (trace.name, trace.marker.symbol, said)
     assert len(seen) == LABELS.size
     for (layer, head), (name, symbol, _) in seen.items():
-        _, marker, _, words = BEHAVIOURS[LABELS[layer, head]]
+        _, marker, _, words = BEHAVIORS[LABELS[layer, head]]
         assert name == f"{words} ({(LABELS[layer, head] == LABELS).sum()})"
         assert symbol == marker
     assert seen[1, 1][2].startswith("2-2: dobj")
@@ -37,7 +37,7 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behaviour():
 
 
 def test_labels_from_zero_are_shown_and_clicks_stay_from_one():
-    trace = behaviour_map(LABELS, COLUMNS, {}, base=0).data[0]
+    trace = behavior_map(LABELS, COLUMNS, {}, base=0).data[0]
     assert trace.customdata[0][0] == "1-1"
     assert trace.customdata[0][1].startswith("0-0: ")
 

@@ -61,13 +61,13 @@ def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_corefe
     assert (column.values == shipped.accuracy()[0, 0]).all()
 
 
-def test_behaviours_are_those_of_the_clustering(results):
+def test_behaviors_are_those_of_the_clustering(results):
     labels = behavior_labels(results, Thresholds(**results["clustering"].thresholds))
-    assert (labels == results["clustering"].behaviours).all()
+    assert (labels == results["clustering"].behaviors).all()
     assert sum(counted(labels).values()) == labels.size
 
 
-def test_without_surface_patterns_and_entropy_no_behaviour_is_told(results):
+def test_without_surface_patterns_and_entropy_no_behavior_is_told(results):
     assert behavior_labels({"clustering": results["clustering"]}, Thresholds()) is None
     assert columns({}) == []
 
@@ -106,16 +106,16 @@ def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(res
     assert len(table) == layers * heads
     assert table["entropy"].tolist() == results["entropy"]["entropy"].reshape(-1).tolist()
     named = linguistic(results)
-    assert set(table.loc[table["behaviour"] == "linguistic", "label"]) == set(named)
+    assert set(table.loc[table["behavior"] == "linguistic", "label"]) == set(named)
     assert {"UAS", "coreference_all", "gradient_to_sep", "best_relation", "nearest"} <= set(table)
     only = frame({"entropy": results["entropy"]}, Thresholds())
-    assert list(only)[:4] == ["label", "layer", "head", "behaviour"]
+    assert list(only)[:4] == ["label", "layer", "head", "behavior"]
     assert not {"UAS", "best_relation", "nearest"} & set(only)
 
 
-def test_the_clearest_head_of_a_behaviour_has_its_highest_average(results):
+def test_the_clearest_head_of_a_behavior_has_its_highest_average(results):
     for example in clearest(results):
-        analysis, quantity = SHOWN[example.behaviour]
+        analysis, quantity = SHOWN[example.behavior]
         values = results[analysis][quantity]
         assert example.value == max(values.reshape(-1))
         assert values[example.head.layer, example.head.head] == example.value

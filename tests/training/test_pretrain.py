@@ -21,7 +21,7 @@ from tests.training.runs import LENGTH, RECIPE, ROOT, SAMPLE, SEED, SHAPE, SIZE,
 from training.batches import MASK, SEP, Batches
 from training.loop import Run
 from training.model import new_model, scores
-from training.optimiser import learning_rate
+from training.optimizer import learning_rate
 from training.recipe import Plan, Recipe
 from training.text import SPECIAL, Text, load_text, train_vocabulary
 

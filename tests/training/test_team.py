@@ -16,7 +16,7 @@ from tests.training.runs import LENGTH, RECIPE, SEED, SHAPE, SIZE, text_and_toke
 from training.batches import Batches
 from training.loop import Run
 from training.model import new_model
-from training.optimiser import Optimisers, is_for_muon, is_query_or_key, split
+from training.optimizer import Optimizers, is_for_muon, is_query_or_key, split
 from training.penalty import EntropyPenalty
 from training.recipe import Plan, Recipe
 from training.text import Text
@@ -106,8 +106,8 @@ def test_adamw_takes_queries_and_keys_at_their_own_rate(parts: tuple[Text, BertT
     before = {name: p.detach().clone() for name, p in parameters.items()}
     for p in parameters.values():
         p.grad = torch.randn_like(p)
-    optimisers = Optimisers(parameters, query_key_scale=0.5)
-    optimisers.step(1e-3)
+    optimizers = Optimizers(parameters, query_key_scale=0.5)
+    optimizers.step(1e-3)
     names = [name for name in parameters if is_query_or_key(name)]
     assert len(names) == 2 * SHAPE.layers
     for name in names:
@@ -117,7 +117,7 @@ def test_adamw_takes_queries_and_keys_at_their_own_rate(parts: tuple[Text, BertT
         expected = p - rate * 0.01 * p - rate * g / (g.abs() + 1e-6)  # Adam's first step is the sign of the gradient
         torch.testing.assert_close(parameters[name].detach(), expected, atol=1e-7, rtol=1e-4)
         assert not is_for_muon(name, parameters[name], muon_on_query_key=False)
-        assert f"optimiser/exp_avg/{name}" in optimisers.tensors()
+        assert f"optimizer/exp_avg/{name}" in optimizers.tensors()
 
 
 def test_a_process_that_ends_ends_the_run(tmp_path: Path, parts: tuple[Text, BertTokenizer]) -> None:

@@ -34,7 +34,7 @@ class ClusteringView(View):
 
         named = linguistic_heads(request, find)
         thresholds = Thresholds.read(self.threshold or [])
-        return result.embedded(request.settings.seed, self.root).labelled(thresholds, named)
+        return result.embedded(request.settings.seed, self.root).labeled(thresholds, named)
 
 
 ANALYSIS = Analysis(

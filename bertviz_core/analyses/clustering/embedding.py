@@ -51,7 +51,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _turned(points: np.ndarray) -> np.ndarray:
     """Centerd, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
-    centred = points - points.mean(0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    turned = centred @ axes.T
+    centered = points - points.mean(0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    turned = centered @ axes.T
     return turned * np.where(turned[0] < 0, -1.0, 1.0)

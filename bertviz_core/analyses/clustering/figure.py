@@ -9,10 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.behaviors import BEHAVIOURS as ORDER
+from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.plotting.style import BEHAVIOURS, COLORBAR
+from bertviz_core.plotting.style import BEHAVIORS, COLORBAR
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
@@ -25,7 +25,7 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     """Figure 6: by behavior, and beside it by layer."""
     titles = ("By behavior", "By layer")
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
-    for column, traces in enumerate((_behaviour_traces(result, base), _layer_traces(result, base)), start=1):
+    for column, traces in enumerate((_behavior_traces(result, base), _layer_traces(result, base)), start=1):
         for trace in traces:
             figure.add_trace(trace, row=1, col=column)
     upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
@@ -35,9 +35,9 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     return _plane_axes(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
 
 
-def by_behaviour(result: Clustering, base: int = 1) -> go.Figure:
+def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
     """One point for each head, its marker the behavior; the legend hides and shows behaviors."""
-    return _plane(result, _behaviour_traces(result, base))
+    return _plane(result, _behavior_traces(result, base))
 
 
 def by_layer(result: Clustering, base: int = 1) -> go.Figure:
@@ -45,21 +45,21 @@ def by_layer(result: Clustering, base: int = 1) -> go.Figure:
     return _plane(result, _layer_traces(result, base))
 
 
-def _behaviour_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
+def _behavior_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
     """A trace for each behavior that some head has, and one for the letters or names that go with it."""
-    labels, data = result.behaviours.reshape(-1), hover_data(result, base)
-    for behaviour in (name for name in ORDER if (labels == name).any()):
-        points, labels_data = result.embedding[labels == behaviour], data[labels == behaviour]
-        colour, symbol, letter, name = BEHAVIOURS[behaviour]
-        outline = OUTLINE if behaviour == "linguistic" else {"width": 0}
-        marker = {"color": colour, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
-        yield _dots(points, labels_data, name=name, marker=marker, legendgroup=behaviour)
+    labels, data = result.behaviors.reshape(-1), hover_data(result, base)
+    for behavior in (name for name in ORDER if (labels == name).any()):
+        points, labels_data = result.embedding[labels == behavior], data[labels == behavior]
+        color, symbol, letter, name = BEHAVIORS[behavior]
+        outline = OUTLINE if behavior == "linguistic" else {"width": 0}
+        marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
+        yield _dots(points, labels_data, name=name, marker=marker, legendgroup=behavior)
         if letter:
-            yield _words(points, [letter] * len(points), behaviour, {"color": "#ffffff", "size": 10})
-        if behaviour == "linguistic":
+            yield _words(points, [letter] * len(points), behavior, {"color": "#ffffff", "size": 10})
+        if behavior == "linguistic":
             # The empty second line lifts the name clear of its cross.
             names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in labels_data[:, 0]]
-            yield _words(points, names, behaviour, {"size": 11}, _inwards(points, result.embedding))
+            yield _words(points, names, behavior, {"size": 11}, _inwards(points, result.embedding))
 
 
 def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
@@ -112,20 +112,20 @@ def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
 def hover_data(result: Clustering, base: int) -> np.ndarray:
     """(head, 2): the label counted from 1, for clicks, and what hovering says."""
     rows = []
-    for head, behaviour in zip(all_heads(*result.shape), result.behaviours.reshape(-1), strict=True):
-        text = _said(result, head, str(behaviour))
+    for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1), strict=True):
+        text = _said(result, head, str(behavior))
         near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
         rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
     return np.array(rows)
 
 
-def _said(result: Clustering, head: Head, behaviour: str) -> str:
-    name = BEHAVIOURS[behaviour][-1]
-    if behaviour == "linguistic":
+def _said(result: Clustering, head: Head, behavior: str) -> str:
+    name = BEHAVIORS[behavior][-1]
+    if behavior == "linguistic":
         return f"{name}: {result.named[head.label()]}"
-    if behaviour in ("broad", "other"):
+    if behavior in ("broad", "other"):
         return f"{name}, entropy {result['entropy'][head.layer, head.head]:.2f} nats"
-    return f"{result[behaviour][head.layer, head.head]:.2f} to {name}"
+    return f"{result[behavior][head.layer, head.head]:.2f} to {name}"
 
 
 def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:

@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.clustering.figure import AS_IS, hover_data, unit_of
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.plotting.style import BEHAVIOURS, COLORBAR, RING, SEQUENTIAL
+from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING, SEQUENTIAL
 
 TICKED = 64  # heads whose labels still fit beside the matrix
 
@@ -46,7 +46,7 @@ def _tree(result: Clustering) -> go.Scatter:
 
 
 def _leaves(result: Clustering, base: int) -> go.Scatter:
-    labels = result.behaviours.reshape(-1)[result.order]
+    labels = result.behaviors.reshape(-1)[result.order]
     return go.Scatter(
         x=np.arange(len(labels)),
         y=np.zeros(len(labels)),
@@ -56,7 +56,7 @@ def _leaves(result: Clustering, base: int) -> go.Scatter:
         marker={
             "symbol": "square",
             "size": max(4, min(14, 800 // len(labels))),
-            "color": [BEHAVIOURS[name][0] for name in labels],
+            "color": [BEHAVIORS[name][0] for name in labels],
             "line": {"width": 1, "color": "#adb5bd"},
         },
         **AS_IS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviours
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.clustering.embedding import embed
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads
@@ -64,7 +64,7 @@ class Clustering(Result):
         found = embed(self.divergence, seed, root)
         return replace(self, embedding=found.points, stress=found.stress, mds_seed=seed, root=root)
 
-    def labelled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
+    def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
         """The same divergences with other thresholds, and with the heads that other analyses found."""
         return replace(self, thresholds=asdict(thresholds), named=named)
 
@@ -85,10 +85,10 @@ class Clustering(Result):
         return self.averages[QUANTITIES.index(quantity)]
 
     @property
-    def behaviours(self) -> np.ndarray:
+    def behaviors(self) -> np.ndarray:
         """(layer, head) names of behaviors under the thresholds."""
         known = {name: self[name] for name in QUANTITIES}
-        return behaviours(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
+        return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
     def closeness(self) -> Closeness:
@@ -113,7 +113,7 @@ class Clustering(Result):
         """A row for each head; the labels of the nearest ones count from `base`."""
         near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         columns = {
-            "behaviour": self.behaviours,
+            "behavior": self.behaviors,
             "x": self.embedding[:, 0].reshape(self.shape),
             "y": self.embedding[:, 1].reshape(self.shape),
             "nearest": np.array(near).reshape(self.shape),

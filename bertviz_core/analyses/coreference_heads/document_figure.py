@@ -22,7 +22,7 @@ BESIDE = 30  # pixels at the right, for the weight of a line's last word
 LETTER = 8.4  # pixels, of a monospaced letter
 LINE = 56  # pixels from one line to the next
 TEXT = 36  # from the top of a line to the feet of its letters
-CHAIN_COLOURS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
+CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
 DEEPEST = 3  # underlines below one another
@@ -69,9 +69,9 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     )
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
     ET.SubElement(svg, "title").text = f"{name}: mentions by chain, and the head's guesses"
-    colours = _colours(document["mentions"])
+    colors = _colors(document["mentions"])
     for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
-        _underline(svg, places, mention, depth, colours[mention[2]])
+        _underline(svg, places, mention, depth, colors[mention[2]])
     heads = {mention[3] for mention in document["mentions"]}
     for index, (word, position) in enumerate(zip(document["words"], places, strict=True)):
         _word(svg, _shown(word), position, index in heads)
@@ -136,11 +136,11 @@ def _shown(word: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
 
-def _colours(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
+def _colors(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
     """A color for each chain of two mentions or more, in order of appearance."""
     sizes = Counter(mention[2] for mention in mentions)
     several = [chain for chain, size in sizes.items() if size > 1]
-    known = {chain: CHAIN_COLOURS[i % len(CHAIN_COLOURS)] for i, chain in enumerate(several)}
+    known = {chain: CHAIN_COLORS[i % len(CHAIN_COLORS)] for i, chain in enumerate(several)}
     return {chain: known.get(chain, ALONE) for chain in sizes}
 
 
@@ -161,7 +161,7 @@ def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
     return [depth[mention[0], mention[1]] for mention in mentions]
 
 
-def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, colour: str) -> None:
+def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, color: str) -> None:
     """A bar under the mention's words in every line that it touches."""
     spans: dict[int, list[Place]] = {}
     for position in places[mention[0] : mention[1]]:
@@ -169,7 +169,7 @@ def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any],
     for words in spans.values():
         y = words[0].feet + 5 + 4 * depth
         x, end = min(word.x for word in words), max(word.x + word.width for word in words)
-        bar = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": f"{end - x:.1f}", "height": "2.5", "rx": "1", "fill": colour}
+        bar = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": f"{end - x:.1f}", "height": "2.5", "rx": "1", "fill": color}
         ET.SubElement(svg, "rect", bar)
 
 
@@ -190,14 +190,14 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place]
     lift = 8 + min(12, abs(x1 - x2) / 14) if source.line == target.line else 16
     bend = y2 + lift if y2 < y1 else y2 - lift
     path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{bend:.1f} {x2:.1f},{y2:.1f}"
-    colour = RIGHT if guess.right else WRONG
+    color = RIGHT if guess.right else WRONG
     group = ET.SubElement(svg, "g")
     ET.SubElement(group, "title").text = described(document, guess)
     dashed = {} if guess.right else {"stroke-dasharray": "4 3"}
     faint = {"opacity": f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"}
-    ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": colour, "stroke-width": "1.6"} | dashed | faint)
-    ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": colour})
-    mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": colour}
+    ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": color, "stroke-width": "1.6"} | dashed | faint)
+    ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": color})
+    mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": color}
     label = ET.SubElement(group, "text", mark)
     label.text = "✓" if guess.right else "✗"
     ET.SubElement(label, "tspan", {"font-size": "9", "font-weight": "400"}).text = f" {guess.weight:.2f}"

@@ -87,7 +87,7 @@ def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]],
     """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
     figure = go.Figure()
     for index, (name, (right, total)) in enumerate(zip(names, found, strict=True)):
-        colour, dash, symbol = LINES[index % len(LINES)]
+        color, dash, symbol = LINES[index % len(LINES)]
         share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
         low, high = wilson(right, total)
         figure.add_scatter(
@@ -95,7 +95,7 @@ def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]],
             y=share,
             name=name,
             mode="lines+markers",
-            line={"color": colour, "dash": dash},
+            line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
             error_y=_bars(share, low, high),
             customdata=np.stack([total, right], -1),

@@ -14,7 +14,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.writing import isolated
 
-COLOUR, GREY = "#4c6ef5", "#8c8c8c"
+COLOR, GREY = "#4c6ef5", "#8c8c8c"
 
 
 def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
@@ -28,11 +28,11 @@ def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
         y=frame["relation"],
         mode="markers",
         name="best head",
-        marker={"color": COLOUR, "size": 10},
+        marker={"color": COLOR, "size": 10},
         error_x={
             "array": percent["high"] - percent["accuracy"],
             "arrayminus": percent["accuracy"] - percent["low"],
-            "color": COLOUR,
+            "color": COLOR,
             "thickness": 1.2,
         },
         customdata=frame[["head", "direction", "n"]],
@@ -73,13 +73,13 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
         go.Bar(
             x=[f"{offset:+d}" for offset in result.offsets],
             y=values,
-            marker={"color": [COLOUR if index == best else GREY for index in range(len(values))]},
+            marker={"color": [COLOR if index == best else GREY for index in range(len(values))]},
             hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
         )
     )
     figure.add_hline(
         y=best_head,
-        line={"dash": "dash", "color": COLOUR, "width": 1},
+        line={"dash": "dash", "color": COLOR, "width": 1},
         annotation={"text": f"best head: {best_head:.1f}%", "font_size": 12},
         annotation_position="top left",
     )

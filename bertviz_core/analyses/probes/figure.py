@@ -16,7 +16,7 @@ from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.style import head_map
 from bertviz_core.plotting.writing import isolated
 
-COLOUR, PAPER = "#4c6ef5", "#e8890c"
+COLOR, PAPER = "#4c6ef5", "#e8890c"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.
 STYLES = {
     "right-branching": ("#8c8c8c", "triangle-right"),
@@ -28,7 +28,7 @@ STYLES = {
     "attention-and-words": ("#e03131", "diamond"),
     "structural": ("#2b9348", "star"),
 }
-STYLES |= {name + AS_RELEASED: (colour, "x") for name, (colour, _) in STYLES.items() if "words" in name}
+STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items() if "words" in name}
 DIVERGING = [[0.0, "#e8890c"], [0.5, "rgba(140, 140, 140, 0.08)"], [1.0, "#4c6ef5"]]
 
 
@@ -44,11 +44,11 @@ def paper_figure(result: Probes) -> go.Figure:
         y=names,
         mode="markers",
         name="this run",
-        marker={"color": COLOUR, "size": 11},
+        marker={"color": COLOR, "size": 11},
         error_x={
             "array": percent["high"] - percent["score"],
             "arrayminus": percent["score"] - percent["low"],
-            "color": COLOUR,
+            "color": COLOR,
             "thickness": 1.2,
         },
         customdata=np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
@@ -59,7 +59,7 @@ def paper_figure(result: Probes) -> go.Figure:
         y=names,
         mode="markers",
         name="with punctuation",
-        marker={"color": COLOUR, "size": 9, "symbol": "circle-open"},
+        marker={"color": COLOR, "size": 9, "symbol": "circle-open"},
         hovertemplate="%{y}: UAS with punctuation %{x:.1f}<extra></extra>",
     )
     figure.add_scatter(
@@ -83,7 +83,7 @@ def curves_figure(result: Probes) -> go.Figure:
     dashed of the part that says when to stop. The structural probe's loss is of another kind and not here."""
     figure = go.Figure()
     for probe in filter(lambda name: name != "structural", result.curves):
-        curve, colour = result.curves[probe], STYLES[probe][0]
+        curve, color = result.curves[probe], STYLES[probe][0]
         for key, dash, part in (("train_loss", "solid", "training"), ("validation_loss", "dash", "validation")):
             if np.isfinite(curve[key]).any():
                 figure.add_scatter(
@@ -93,7 +93,7 @@ def curves_figure(result: Probes) -> go.Figure:
                     name=title(probe, result),
                     legendgroup=probe,
                     showlegend=key == "train_loss",
-                    line={"color": colour, "dash": dash, "width": 2},
+                    line={"color": color, "dash": dash, "width": 2},
                     marker={"symbol": STYLES[probe][1], "size": 6},
                     hovertemplate=f"{title(probe, result)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
                 )

@@ -114,17 +114,17 @@ def fit(
     with its lowest validation loss. It ends when no layer has had a better one for too long."""
     curve, rng, best = Curve(), np.random.default_rng(schedule.seed), _BestLayers(probe, schedule.patience)
     parts, held_out = _minibatches(states, train), _minibatches(states, validation)
-    optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
+    optimizer, falling = schedule.optimizer(probe.parameters(), schedule.epochs * len(parts))
     progress.start("Training structural", schedule.epochs * len(parts), "steps")
     progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
         total = 0.0
         for index in rng.permutation(len(parts)):
             chosen = parts[index]
-            optimiser.zero_grad(set_to_none=True)
+            optimizer.zero_grad(set_to_none=True)
             loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
             loss.sum().backward()
-            optimiser.step()
+            optimizer.step()
             falling.step()
             total += float(loss.detach().mean()) * len(chosen)
             progress.advance(1)

@@ -38,7 +38,7 @@ class Schedule:
     patience: int = PATIENCE
     seed: int = 0
 
-    def optimiser(self, parameters: Iterable[nn.Parameter], steps: int) -> tuple[torch.optim.Adam, LambdaLR]:
+    def optimizer(self, parameters: Iterable[nn.Parameter], steps: int) -> tuple[torch.optim.Adam, LambdaLR]:
         """Adam, and what lowers its rate after each of `steps` steps."""
         adam = torch.optim.Adam(parameters, lr=self.rate)
         return adam, LambdaLR(adam, lambda step: 1.0 if self.singly else max(0.0, 1 - step / max(1, steps)))
@@ -153,14 +153,14 @@ def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, pr
     curve, best = Curve(), _Best(probe, schedule.patience)
     rng = np.random.default_rng(schedule.seed)
     parts = train.singly() if schedule.singly else train.batches(schedule.words)
-    optimiser, falling = schedule.optimiser(probe.parameters(), schedule.epochs * len(parts))
+    optimizer, falling = schedule.optimizer(probe.parameters(), schedule.epochs * len(parts))
     progress.start(f"Training {name}", schedule.epochs * len(parts), "steps")
     progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
         order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
         total = 0.0
         for index in order:
-            total += _step(probe, optimiser, train.take(parts[index]), schedule.singly)
+            total += _step(probe, optimizer, train.take(parts[index]), schedule.singly)
             falling.step()
             progress.advance(1)
         curve.add(total / train.words, mean_loss(probe, validation))
@@ -170,11 +170,11 @@ def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, pr
     return curve
 
 
-def _step(probe: Probe, optimiser: torch.optim.Optimizer, batch: ProbeBatch, summed: bool) -> float:
-    optimiser.zero_grad(set_to_none=True)
+def _step(probe: Probe, optimizer: torch.optim.Optimizer, batch: ProbeBatch, summed: bool) -> float:
+    optimizer.zero_grad(set_to_none=True)
     loss = loss_of(probe, batch)
     (loss if summed else loss / batch.governors.numel()).backward()
-    optimiser.step()
+    optimizer.step()
     return float(loss.detach())
 
 

@@ -50,12 +50,12 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
     figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=[title for title, _ in panels])
     for row, (_, form) in enumerate(panels, start=1):
         for name, share in result.shares(form).items():
-            title, (colour, _) = TOKENS[name]
+            title, (color, _) = TOKENS[name]
             figure.add_bar(
                 x=np.arange(1, len(share) + 1),
                 y=share,
                 name=title,
-                marker={"color": colour, "opacity": 0.3 if name == "other" else 0.9},
+                marker={"color": color, "opacity": 0.3 if name == "other" else 0.9},
                 text=[f"{value:.0%}" if value >= WRITTEN and name != "other" else "" for value in share],
                 textposition="inside",
                 insidetextanchor="middle",

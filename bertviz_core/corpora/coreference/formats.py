@@ -39,7 +39,7 @@ def read_coreference(source: Source, *, predicted: bool = False) -> CoreferenceC
 
     predicted: where a file has both, take the chains a system predicted instead of the gold ones.
     """
-    kind = _recognise(source)
+    kind = _recognize(source)
     if kind == "jsonlines":
         return CoreferenceCorpus(source, kind, lambda s, left: jsonlines.documents(s, left, predicted=predicted))
     readers: dict[str, Reader] = {"CorefUD": corefud.documents, "GAP": gap.documents}
@@ -58,7 +58,7 @@ def check_coreference(source: Source) -> None:
         )
 
 
-def _recognise(source: Source) -> str:
+def _recognize(source: Source) -> str:
     """From the first line that is neither blank nor a comment, and the comments before it."""
     line = ""
     for _, line in source.lines():

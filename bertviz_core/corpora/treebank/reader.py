@@ -30,7 +30,7 @@ class Treebank:
     format: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "format", _recognise(self.source))
+        object.__setattr__(self, "format", _recognize(self.source))
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; the others are counted in `skipped`.
@@ -116,7 +116,7 @@ def to_authors(sentence: Sentence) -> dict[str, list]:
     }
 
 
-def _recognise(source: Source) -> str:
+def _recognize(source: Source) -> str:
     lines = [line for block in _first_blocks(source) for line in block]
     if not lines:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)

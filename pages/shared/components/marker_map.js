@@ -84,8 +84,8 @@ function marker(trace, x, y, size) {
   const shape = {
     d: PATHS[trace.symbol.replace("-open", "")],
     transform: `translate(${x} ${y}) scale(${size})`,
-    fill: open ? "none" : trace.colour,
-    stroke: open ? trace.colour : trace.line.colour,
+    fill: open ? "none" : trace.color,
+    stroke: open ? trace.color : trace.line.color,
     "stroke-width": trace.line.width,
     "vector-effect": "non-scaling-stroke",
   };

@@ -42,10 +42,10 @@ def _trace(trace: dict[str, Any]) -> dict[str, Any]:
         "name": trace["name"] if trace.get("showlegend", True) else "",
         "heads": [head for head, _ in points],
         "hover": [hover for _, hover in points],
-        "colour": marker["color"],
+        "color": marker["color"],
         "symbol": marker["symbol"],
         "size": marker["size"],
-        "line": {"width": line.get("width", 0), "colour": line.get("color", marker["color"])},
+        "line": {"width": line.get("width", 0), "color": line.get("color", marker["color"])},
     }
 
 

@@ -31,7 +31,7 @@ class Selection:
         return Request(analysis, self.checkpoint, self.source, self.settings, options or {})
 
 
-def seconds_to_analyse(selection: Selection) -> float:
+def seconds_to_analyze(selection: Selection) -> float:
     """A guess ahead of the work: two operations for each weight and token, at what a laptop's cores do a second."""
     tokens = min(selection.source.size / 5, (selection.settings.limit or 10**9) * selection.settings.max_length)
     return float(6 + 2 * selection.checkpoint.parameters() * tokens / 6e10)
@@ -42,6 +42,6 @@ def head_options(checkpoint: Checkpoint) -> list[str]:
     return [Head(i, j).label() for i in range(checkpoint.layers) for j in range(checkpoint.heads)]
 
 
-def neighbour(label: str, options: list[str], step: int) -> str:
+def neighbor(label: str, options: list[str], step: int) -> str:
     """The head before or after, round the corner at either end."""
     return options[(options.index(label) + step) % len(options)]

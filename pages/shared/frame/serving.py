@@ -21,10 +21,10 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import catalogue
 from pages.shared.frame.owner_cookie import OwnerCookie
-from pages.shared.frame.upload_room import UploadRoom
+from pages.shared.frame.upload_quota import UploadQuota
 
 # What the first page imports; torch and transformers are none of it.
-SHARED = ("page", "views.holdings", "views.gallery", "components.marker_map")
+SHARED = ("page", "views.overview_view", "views.clearest_heads", "components.marker_map")
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
 
 
@@ -59,4 +59,4 @@ def _to_default(request: Request) -> RedirectResponse:
 
 # The default page's address is empty; to its own name Streamlit would say that there is no such page.
 ROUTES = (Route(f"/{catalogue.DEFAULT.name}", _to_default),)
-MIDDLEWARE = (Middleware(OwnerCookie), Middleware(UploadRoom))
+MIDDLEWARE = (Middleware(OwnerCookie), Middleware(UploadQuota))

@@ -11,7 +11,7 @@ from bertviz_core.settings import DTYPES, MODES, Mode, Settings
 from pages.shared import boxes, services
 from pages.shared.frame import catalogue, corpus_picker, links
 from pages.shared.frame.catalogue import Entry
-from pages.shared.frame.selection import Selection, head_options, neighbour
+from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
 HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
@@ -141,4 +141,4 @@ def _follow_head(options: list[str]) -> None:
 
 
 def _step(options: list[str], step: int) -> None:
-    st.session_state["head"] = neighbour(st.session_state["head"], options, step)
+    st.session_state["head"] = neighbor(st.session_state["head"], options, step)

@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
 from pages.shared import boxes, services
-from pages.shared.jobs import asked
+from pages.shared.jobs import reader_jobs
 
 
 @st.fragment(run_every=0.5)
@@ -19,7 +19,7 @@ def running(job: Job) -> None:
     if job.progress.losses:
         st.caption("Loss so far (nats per word)")
         st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
-    st.button("Cancel", on_click=asked.cancel, args=(job,), icon=":material/stop:")
+    st.button("Cancel", on_click=reader_jobs.cancel, args=(job,), icon=":material/stop:")
 
 
 def ended(job: Job | None, stored: str = "Nothing was stored; earlier results are kept.") -> None:
@@ -37,9 +37,9 @@ def ended(job: Job | None, stored: str = "Nothing was stored; earlier results ar
 
 def beside() -> None:
     """This reader's jobs in the sidebar, on whatever page; one that has ended is announced once."""
-    for job in asked.announce():
+    for job in reader_jobs.announce():
         st.toast(f"{boxes.plain(job.title)}: {job.state}.")
-    if unfinished := asked.unfinished():
+    if unfinished := reader_jobs.unfinished():
         _beside(unfinished)
 
 
@@ -49,12 +49,12 @@ def _beside(jobs: list[Job]) -> None:
         st.rerun()
     for job in jobs:
         st.progress(job.progress.fraction, text=boxes.plain(f"{job.title}: {_waiting(job) or job.progress.stage}"))
-        st.button("Cancel", key=f"cancel {job.key}", on_click=asked.cancel, args=(job,), icon=":material/stop:")
+        st.button("Cancel", key=f"cancel {job.key}", on_click=reader_jobs.cancel, args=(job,), icon=":material/stop:")
 
 
 def _is_over(job: Job) -> bool:
     """To this reader; one that others still want goes on after this reader's cancel."""
-    return job.finished or asked.job(job.key) is not job
+    return job.finished or reader_jobs.job(job.key) is not job
 
 
 def _waiting(job: Job) -> str:
@@ -68,7 +68,7 @@ def _waiting(job: Job) -> str:
 def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     """Say what a hub model would take, and fetch it only when asked to."""
     key = f"download/{needed.name}/{revision}"
-    job = asked.job(key)
+    job = reader_jobs.job(key)
     if job is not None and not job.finished:
         running(job)
         return
@@ -76,5 +76,5 @@ def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     st.title("Download required")
     st.write(f"{boxes.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
-        asked.download(key, needed.name, revision)
+        reader_jobs.download(key, needed.name, revision)
         st.rerun()

@@ -16,7 +16,7 @@ from pages.shared.boxes import plain
 from pages.shared.components.attention_lines import attention_lines
 from pages.shared.components.head_pictures import head_pictures
 from pages.shared.frame.selection import Selection
-from pages.shared.views import marks
+from pages.shared.views import marked_tokens
 
 KEY, PICTURES = "attention-lines", "attention-heads"
 
@@ -53,7 +53,7 @@ def lines(
         text=one.digest(),
         title=f"Head {selection.label}, {selection.checkpoint.name}",
         min_weight=min_weight,
-        pins=marks.pins(st.query_params.get("pin", "")),
+        pins=marked_tokens.pins(st.query_params.get("pin", "")),
         masked=masked,
         can_mask=can_mask,
         on_pins=_pinned,
@@ -141,8 +141,8 @@ def _mask(one: OneInput, seen: InputAttention) -> None:
     owner = one.layout.owner
     words = seen.queries.start is one.layout.words.start
     unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
-    now = set(marks.masked(st.query_params.get("mask", "")))
-    _write("mask", marks.to_mask(now - unit if unit <= now else now | unit))
+    now = set(marked_tokens.masked(st.query_params.get("mask", "")))
+    _write("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))
 
 
 def _write(name: str, value: str) -> None:

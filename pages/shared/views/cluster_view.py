@@ -11,13 +11,13 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering.figure import unit_of
 from bertviz_core.analyses.clustering.result import Closeness, Clustering
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.frame.selection import Selection, head_options
 
 
-def labelled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, str], ...]) -> Clustering:
-    """`Clustering.labelled`, of values that can be compared."""
-    return result.labelled(thresholds, dict(named))
+def labeled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, str], ...]) -> Clustering:
+    """`Clustering.labeled`, of values that can be compared."""
+    return result.labeled(thresholds, dict(named))
 
 
 def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:
@@ -36,7 +36,7 @@ def thresholds() -> Thresholds:
 def _slider(name: str, default: float) -> float:
     if name == "entropy":
         return st.slider("entropy, nats", 0.0, 7.0, default, 0.05, key=f"over-{name}")
-    return st.slider(f"attention: {BEHAVIOURS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
+    return st.slider(f"attention: {BEHAVIORS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
 
 
 def papers_heads(selection: Selection) -> dict[str, str] | None:
@@ -47,14 +47,14 @@ def papers_heads(selection: Selection) -> dict[str, str] | None:
     return paper.LINGUISTIC_HEADS if st.toggle("Mark the paper's linguistic heads", key="marked") else None
 
 
-def neighbours(result: Clustering, selection: Selection) -> None:
+def neighbors(result: Clustering, selection: Selection) -> None:
     """The chosen head, and under it the heads of least divergence from it, with what tells their behavior."""
     st.subheader(f"Head {selection.label} and the most similar heads")
     rows = [
         {
             "head": head.label(selection.base),
             f"divergence, {unit_of(result)}": f"{value:.4g}",
-            "behaviour": BEHAVIOURS[result.behaviours[head.layer, head.head]][-1],
+            "behavior": BEHAVIORS[result.behaviors[head.layer, head.head]][-1],
         }
         | {name.replace("_", " "): f"{result[name][head.layer, head.head]:.3f}" for name in QUANTITIES}
         for head, value in [(selection.head, 0.0), *result.nearest(selection.head)]

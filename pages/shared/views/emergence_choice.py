@@ -14,9 +14,9 @@ from bertviz_core.emergence.training_folder import Training, find_training
 from bertviz_core.errors import StoreError
 from bertviz_core.models.allowed import trainings
 from pages.shared import boxes, services, stored
-from pages.shared.frame.selection import Selection, seconds_to_analyse
-from pages.shared.jobs import asked
+from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
+from pages.shared.jobs import reader_jobs
 
 SHIPPED = "demo"
 HOW_TO_NAME = (
@@ -99,16 +99,16 @@ def _mine(provenance: dict[str, Any]) -> bool:
 
 def _compute(key: str, request: EmergenceRequest, selection: Selection) -> None:
     """The running job with Cancel, or the offer to start it."""
-    job = asked.job(key)
+    job = reader_jobs.job(key)
     if job is not None and not job.finished:
         job_panel.running(job)
         return
     job_panel.ended(job, "Results of finished checkpoints are stored.")
     _say_what(request.training, request)
     first = Selection(request.training.first, selection.source, selection.settings, selection.head)
-    minutes = len(request.training.steps) * seconds_to_analyse(first) * PASSES / 60
+    minutes = len(request.training.steps) * seconds_to_analyze(first) * PASSES / 60
     label = f"Analyze (about {max(1, minutes):,.0f} min)"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=asked.emergence, args=(key, request))
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.emergence, args=(key, request))
 
 
 def _say_what(training: Training, request: EmergenceRequest) -> None:

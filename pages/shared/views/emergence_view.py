@@ -13,9 +13,9 @@ from bertviz_core.analyses.dependency_heads.result import UAS
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
-from bertviz_core.overview.figure import behaviour_map
+from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import counted
-from bertviz_core.plotting.style import BEHAVIOURS, head_map, percent
+from bertviz_core.plotting.style import BEHAVIORS, head_map, percent
 from pages.shared import boxes, page
 from pages.shared.frame.selection import Selection
 
@@ -37,7 +37,7 @@ class BehaviorCourse:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def course(key: str, _result: Emergence) -> BehaviorCourse:
-    return BehaviorCourse(_result.behaviours(), _result.to_frame())
+    return BehaviorCourse(_result.behaviors(), _result.to_frame())
 
 
 def made_of(result: Emergence) -> None:
@@ -83,7 +83,7 @@ def _first_seen(result: Emergence, course: BehaviorCourse) -> str:
     came: dict[int, list[str]] = {}
     for name in counted(course.labels):
         if name not in UNTAUGHT:
-            came.setdefault(int((course.labels == name).any((1, 2)).argmax()), []).append(BEHAVIOURS[name][-1])
+            came.setdefault(int((course.labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
     return "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came)) or "none yet"
 
 
@@ -129,13 +129,13 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, head: Head | Non
         limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
         figure = page.drawn(head_map, column.values, shown, base=selection.base, limits=limits)
     else:
-        figure = page.drawn(behaviours_at, result, course.labels[place], place, selection.base)
+        figure = page.drawn(behaviors_at, result, course.labels[place], place, selection.base)
     page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", head=head)
 
 
-def behaviours_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> go.Figure:
+def behaviors_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> go.Figure:
     """The map of all heads by what they do at one step."""
-    return behaviour_map(labels, columns(result, place), result.linguistic(place), base)
+    return behavior_map(labels, columns(result, place), result.linguistic(place), base)
 
 
 def _place(result: Emergence) -> int:

@@ -9,12 +9,12 @@ import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
-from bertviz_core.analyses.clustering.figure import by_behaviour, by_layer
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def result() -> Clustering:
         root=False,
         thresholds={},
         named={},
-    ).labelled(Thresholds(), {"2-3": "objects"})
+    ).labeled(Thresholds(), {"2-3": "objects"})
 
 
 def clickable(figure) -> dict[str, tuple[float, float, str]]:
@@ -47,15 +47,15 @@ def clickable(figure) -> dict[str, tuple[float, float, str]]:
     return {d[0]: (x, y, d[1]) for t in traces for x, y, d in zip(t.x, t.y, t.customdata, strict=True)}
 
 
-@pytest.mark.parametrize("figure", [by_behaviour, by_layer])
+@pytest.mark.parametrize("figure", [by_behavior, by_layer])
 def test_every_head_stands_where_the_result_says(figure, result: Clustering) -> None:
     heads = clickable(figure(result))
     assert sorted(heads) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
     assert heads["2-1"][:2] == pytest.approx(tuple(result.embedding[3]))
 
 
-def test_each_behaviour_has_its_colour_its_marker_and_its_words(result: Clustering) -> None:
-    traces = {t.name: t for t in by_behaviour(result).data if t.customdata is not None}
+def test_each_behavior_has_its_color_its_marker_and_its_words(result: Clustering) -> None:
+    traces = {t.name: t for t in by_behavior(result).data if t.customdata is not None}
     assert {name: [d[0] for d in t.customdata] for name, t in traces.items()} == {
         "next token": ["1-1"],
         "previous token": ["2-1"],
@@ -65,14 +65,14 @@ def test_each_behaviour_has_its_colour_its_marker_and_its_words(result: Clusteri
         "linguistic": ["2-3"],
     }
     assert len({(t.marker.color, t.marker.symbol) for t in traces.values()}) == 6
-    for colour, symbol, _, name in (BEHAVIOURS[key] for key in ("next", "to_sep", "linguistic")):
-        assert (traces[name].marker.color, traces[name].marker.symbol) == (colour, symbol)
-    texts = [word for t in by_behaviour(result).data if t.mode == "text" for word in t.text]
+    for color, symbol, _, name in (BEHAVIORS[key] for key in ("next", "to_sep", "linguistic")):
+        assert (traces[name].marker.color, traces[name].marker.symbol) == (color, symbol)
+    texts = [word for t in by_behavior(result).data if t.mode == "text" for word in t.text]
     assert [text.removesuffix("<br> ") for text in texts] == ["S", "2-3 objects"]
 
 
 def test_hovering_tells_the_head_its_number_and_its_nearest(result: Clustering) -> None:
-    said = {label: words for label, (_, _, words) in clickable(by_behaviour(result)).items()}
+    said = {label: words for label, (_, _, words) in clickable(by_behavior(result)).items()}
     nearest, distance = result.nearest(Head(0, 0), 1)[0]
     assert said["1-1"].startswith("1-1: 0.90 to next token")
     assert f"nearest: {nearest.label()} at {distance:.3g}" in said["1-1"]
@@ -81,7 +81,7 @@ def test_hovering_tells_the_head_its_number_and_its_nearest(result: Clustering) 
 
 
 def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None:
-    heads = clickable(by_behaviour(result, base=0))
+    heads = clickable(by_behavior(result, base=0))
     assert heads["1-1"][2].startswith("0-0: ")
     assert list(clickable(by_layer(result, base=0))) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
 

@@ -236,11 +236,11 @@ def test_thresholds_and_names_change_labels_alone(result: Clustering) -> None:
     values = {name: float(result[name][1, 0]) for name in QUANTITIES}
     strict, lax = Thresholds(), Thresholds(*(value - 0.01 for value in values.values()))
     for thresholds in (strict, lax):
-        found = result.labelled(thresholds, {})
-        assert found.behaviours[1, 0] == reference.behaviour(values, asdict(thresholds))
+        found = result.labeled(thresholds, {})
+        assert found.behaviors[1, 0] == reference.behavior(values, asdict(thresholds))
         assert found.divergence is result.divergence
-    assert result.labelled(lax, {}).behaviours[1, 0] == "to_punct"
-    assert result.labelled(lax, {"2-1": "obj"}).behaviours[1, 0] == "linguistic"
+    assert result.labeled(lax, {}).behaviors[1, 0] == "to_punct"
+    assert result.labeled(lax, {"2-1": "obj"}).behaviors[1, 0] == "linguistic"
 
 
 def test_closeness_of_layers(result: Clustering) -> None:
@@ -264,7 +264,7 @@ def test_another_picture_of_the_same_divergences(result: Clustering) -> None:
 
 
 def test_bytes_and_back(result: Clustering) -> None:
-    again = Clustering.from_bytes(result.labelled(Thresholds(entropy=1.0), {"1-1": "det"}).to_bytes())
+    again = Clustering.from_bytes(result.labeled(Thresholds(entropy=1.0), {"1-1": "det"}).to_bytes())
     assert (again.divergence == result.divergence).all()
     assert (again.embedding == result.embedding).all()
     assert again.thresholds["entropy"] == 1.0

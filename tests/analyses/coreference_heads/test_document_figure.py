@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.analyses.coreference_heads.document_figure import (
     ALONE,
-    CHAIN_COLOURS,
+    CHAIN_COLORS,
     RIGHT,
     WRONG,
     cut,
@@ -37,25 +37,25 @@ def test_words_are_text_and_nothing_else():
     assert not any(name.startswith("on") or "href" in name for element in whole.iter() for name in element.attrib)
 
 
-def test_chains_keep_their_colour_and_a_lone_mention_is_grey():
+def test_chains_keep_their_color_and_a_lone_mention_is_grey():
     bars = ET.fromstring(draw(DOCUMENT, [])).findall(f"{SVG}rect")
-    colours = [bar.get("fill") for bar in bars]
-    assert colours.count(CHAIN_COLOURS[0]) == 2 and ALONE in colours
+    colors = [bar.get("fill") for bar in bars]
+    assert colors.count(CHAIN_COLORS[0]) == 2 and ALONE in colors
 
 
 def test_an_outer_mention_is_underlined_below_the_inner_one():
     inner, outer = (
         next(bar for bar in ET.fromstring(draw(DOCUMENT, [])).findall(f"{SVG}rect")[2:] if bar.get("fill") == fill)
-        for fill in (CHAIN_COLOURS[0], ALONE)
+        for fill in (CHAIN_COLORS[0], ALONE)
     )
     assert float(outer.get("y")) > float(inner.get("y")) and float(outer.get("width")) > float(inner.get("width"))
 
 
 def test_right_is_a_solid_tick_and_wrong_a_dashed_cross():
     right, wrong = ET.fromstring(draw(DOCUMENT, GUESSES)).findall(f"{SVG}g")
-    for group, colour, mark, dashed in ((right, RIGHT, "✓", False), (wrong, WRONG, "✗", True)):
+    for group, color, mark, dashed in ((right, RIGHT, "✓", False), (wrong, WRONG, "✗", True)):
         path = group.find(f"{SVG}path")
-        assert path.get("stroke") == colour and group.find(f"{SVG}text").text == mark
+        assert path.get("stroke") == color and group.find(f"{SVG}text").text == mark
         assert group.find(f"{SVG}text/{SVG}tspan").text == (" 0.90" if mark == "✓" else " 0.10")
         assert ("stroke-dasharray" in path.attrib) is dashed
     assert right.find(f"{SVG}title").text == "She → Ann: 0.90, right"

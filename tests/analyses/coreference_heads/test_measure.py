@@ -59,7 +59,7 @@ def windows(tokens: Tokens, *documents: str, tags: dict[str, str] | None = None,
     return Windows(from_bytes(conll(*documents, tags=tags).encode(), "given"), tokens, Settings(**settings))
 
 
-def analyse(given: Windows, attend, layers: int = 1, heads: int = 2, batch: int = 3) -> CoreferenceHeads:
+def analyze(given: Windows, attend, layers: int = 1, heads: int = 2, batch: int = 3) -> CoreferenceHeads:
     """The result where `attend(window)` gives the maps (layer, head, query, key) of each window."""
     total = Selections(layers, heads, "cpu", given.settings.paper)
     examples = list(given)
@@ -114,7 +114,7 @@ def backwards(window) -> np.ndarray:
 
 
 def test_a_planted_head_is_right_about_everything(tokens):
-    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted)
+    result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     assert result.best() == Choice(0, Head(0, 1))
     for candidates in CANDIDATES:
         accuracy = result.chosen(candidates).accuracy()
@@ -135,7 +135,7 @@ def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
     """Head 1 is always right, but in the direction that the paper does not measure: head 2 is Table 2's."""
     # All equal, head 1's row guesses the first candidate: "one" for "he" and for "him", where "a man" is right.
     text = "[2 one ] saw [1 a man ] . / [1 he ] sat by [1 him ] ."
-    result = analyse(windows(tokens, *[text] * 4), backwards)
+    result = analyze(windows(tokens, *[text] * 4), backwards)
     assert result.accuracy()[0, 0].tolist() == [[0, 0.5]] and result.accuracy()[1, 0, 0, 0] == 1
     assert result.best() == Choice(0, Head(0, 1)) and result.best(direction=1) == Choice(1, Head(0, 0))
     frame = result.to_frame().set_index(["system", "type"])
@@ -154,13 +154,13 @@ def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
 
 
 def test_a_held_out_accuracy_that_is_absent_is_none_in_the_summary(tokens):
-    best = analyse(windows(tokens, "[1 he ] so [1 he ]"), uniform).summary()["best"]
+    best = analyze(windows(tokens, "[1 he ] so [1 he ]"), uniform).summary()["best"]
     assert best["heldout_accuracy"] is None and best["accuracy"] == 1.0
 
 
 def test_every_window_gives_its_own_guesses(tokens):
     """What is kept for people agrees with what is counted, whatever the batches."""
-    one, many = (analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted, batch=size) for size in (1, 7))
+    one, many = (analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted, batch=size) for size in (1, 7))
     np.testing.assert_array_equal(one.right, many.right)
     np.testing.assert_array_equal(one.guess, many.guess)
     np.testing.assert_array_equal(one.total, many.total)
@@ -193,7 +193,7 @@ def test_arithmetic_written_out(tokens):
             maps[0, 1, query, 1] += 0.6
         return maps
 
-    result = analyse(given, attend)
+    result = analyze(given, attend)
     assert by_type(result.total).tolist() == [[3, 1], [2, 0], [1, 0], [0, 1]]  # all, pronoun, proper, nominal; folds
     assert result.single == 2  # documents 1 and 2's She
     # Candidates: He {man, one}; the boy {boy}; She {Ann}; Ann {Ann, She}, where both are right.
@@ -224,23 +224,23 @@ def test_held_out_choice_is_made_in_the_other_half(tokens):
             maps[0, head, 5, target] += 0.5
         return maps
 
-    result = analyse(given, attend)
+    result = analyze(given, attend)
     assert result.accuracy()[0, 0].tolist() == [[0.5, 0.5]]
     assert result.heldout()[0] == 0
-    lone = analyse(windows(tokens, text), attend)
+    lone = analyze(windows(tokens, text), attend)
     assert lone.accuracy()[0, 0].tolist() == [[1.0, 0.0]] and np.isnan(lone.heldout()[0])
 
 
 @pytest.mark.parametrize(("text", "right", "items"), TEN)
 def test_baselines_by_hand(tokens, text, right, items):
-    result = analyse(windows(tokens, text), uniform)
+    result = analyze(windows(tokens, text), uniform)
     assert result.systems == list(BASELINES) and result.n()[0] == items
     assert tuple(by_type(result.system_right).sum(-1)[:, 0]) == right
 
 
 def test_baselines_over_ten_documents(tokens):
     """1, 3, 4 and 12 of 14 by the sums of the columns above."""
-    result = analyse(windows(tokens, *(text for text, _, _ in TEN)), uniform)
+    result = analyze(windows(tokens, *(text for text, _, _ in TEN)), uniform)
     np.testing.assert_allclose(result.systems_accuracy()[:, 0], np.array([1, 3, 4, 12]) / 14)
 
 
@@ -314,7 +314,7 @@ def test_predictions_for_other_documents_are_refused(tokens):
 
 
 def test_a_causal_model_cannot_look_ahead(tokens):
-    result = analyse(windows(tokens, "[1 he ] so [1 he ]"), uniform)
+    result = analyze(windows(tokens, "[1 he ] so [1 he ]"), uniform)
     result.provenance["model"]["causal"] = True
     assert np.isnan(result.accuracy()[1]).all() and not np.isnan(result.accuracy()[0, 0]).any()
     assert result.best().direction == 0 and result.directions == DIRECTIONS[:1]
@@ -322,7 +322,7 @@ def test_a_causal_model_cannot_look_ahead(tokens):
 
 
 def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
-    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), uniform)
+    result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), uniform)
     strict = result.chosen("words")
     assert (result.candidates, strict.candidates) == ("mentions", "words")
     assert strict.accuracy().max() < result.accuracy().max() and result.provenance["options"] == {}
@@ -331,7 +331,7 @@ def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
 
 
 def test_a_result_survives_storing_and_exports_plain_json(tokens):
-    result = analyse(Windows(from_path(SAMPLE), tokens, Settings()), planted)
+    result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     again = CoreferenceHeads.from_bytes(result.to_bytes())
     np.testing.assert_array_equal(again.right, result.right)
     assert again.documents == result.documents and again.best() == result.best()

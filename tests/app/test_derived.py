@@ -14,7 +14,7 @@ from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
-from pages.shared.remembered import remembered
+from pages.shared.derived import derived
 
 CALLS: list[tuple] = []
 
@@ -33,22 +33,22 @@ def results(tmp_path: Path):
 
 def test_the_same_result_is_found_again_and_an_equal_one_is_not_it(results) -> None:
     first, second = results
-    assert remembered(work, first, 1) == remembered(work, first, 1)
-    assert remembered(work, first, 1) != remembered(work, second, 1)
-    assert remembered(work, {"entropy": first}) == remembered(work, {"entropy": first})
-    assert remembered(work, {"entropy": first}) != remembered(work, {"entropy": second})
+    assert derived(work, first, 1) == derived(work, first, 1)
+    assert derived(work, first, 1) != derived(work, second, 1)
+    assert derived(work, {"entropy": first}) == derived(work, {"entropy": first})
+    assert derived(work, {"entropy": first}) != derived(work, {"entropy": second})
 
 
 def test_other_arguments_count_by_their_values(results) -> None:
     first, _ = results
     array = np.arange(6.0)
-    same = remembered(work, first, Head(0, 1), (array, "x"))
-    assert remembered(work, first, Head(0, 1), (array.copy(), "x")) == same
+    same = derived(work, first, Head(0, 1), (array, "x"))
+    assert derived(work, first, Head(0, 1), (array.copy(), "x")) == same
     different = [
-        remembered(work, first, Head(0, 2), (array, "x")),
-        remembered(work, first, Head(0, 1), (array + 1, "x")),
-        remembered(work, first, Head(0, 1), (array.reshape(2, 3), "x")),
-        remembered(work, first, Head(0, 1), (array, "y")),
+        derived(work, first, Head(0, 2), (array, "x")),
+        derived(work, first, Head(0, 1), (array + 1, "x")),
+        derived(work, first, Head(0, 1), (array.reshape(2, 3), "x")),
+        derived(work, first, Head(0, 1), (array, "y")),
     ]
     assert same not in different
     assert len(set(different)) == 4
@@ -58,11 +58,11 @@ def test_a_result_lives_as_long_as_what_is_remembered_of_it(tmp_path: Path) -> N
     request = Request("entropy", find_model("demo"), sample("encyclopedia"))
     seen = []
     for _ in range(20):  # were results let go, a new one would take the place, and the value, of an old one
-        seen.append(remembered(work, find(Store(tmp_path), request), "lives"))
+        seen.append(derived(work, find(Store(tmp_path), request), "lives"))
         gc.collect()
     assert len(set(seen)) == 20
 
 
 def test_arrays_that_all_sessions_share_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        remembered(np.zeros, (2, 3))[0] = 1
+        derived(np.zeros, (2, 3))[0] = 1

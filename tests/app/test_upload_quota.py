@@ -13,15 +13,15 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bertviz_core.access import Access
-from pages.shared.frame import upload_room
-from pages.shared.frame.upload_room import READERS, UploadRoom
+from pages.shared.frame import upload_quota
+from pages.shared.frame.upload_quota import READERS, UploadQuota
 
 
 @pytest.fixture
 def present(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What the server holds; 1,000 bytes a reader are allowed."""
     held: Counter[str] = Counter()
-    monkeypatch.setattr(upload_room, "in_memory", lambda: Counter(held))
+    monkeypatch.setattr(upload_quota, "in_memory", lambda: Counter(held))
     return held
 
 
@@ -34,7 +34,7 @@ def client(present: Counter[str]) -> TestClient:
         return PlainTextResponse("taken")
 
     route = Route("/base/_stcore/upload_file/{session}/{file}", take, methods=["PUT", "DELETE"])
-    return TestClient(Starlette(routes=[route], middleware=[Middleware(UploadRoom, Access(reader_uploads=1000))]))
+    return TestClient(Starlette(routes=[route], middleware=[Middleware(UploadQuota, Access(reader_uploads=1000))]))
 
 
 def put(client: TestClient, session: str, size: int) -> int:
@@ -55,7 +55,7 @@ def test_all_sessions_together_have_so_much_room(client: TestClient) -> None:
 
 
 def test_what_is_arriving_counts(present: Counter[str]) -> None:
-    room = UploadRoom(lambda *_: None, Access(reader_uploads=1000))
+    room = UploadQuota(lambda *_: None, Access(reader_uploads=1000))
     room.arriving["ann"] = 900
     assert not room._fits("ann", 101) and room._fits("ann", 100) and room._fits("ben", 1000)
 

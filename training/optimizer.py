@@ -44,7 +44,7 @@ def split(parameters: Parameters, count: int, muon_on_query_key: bool = True) ->
     return parts
 
 
-class Optimisers:
+class Optimizers:
     """Both optimizers as one, for some or all of a model's parameters.
 
     Muon's steps are scaled to AdamW's size, so that one learning rate suits both. With a `query_key_scale`, the
@@ -63,40 +63,40 @@ class Optimisers:
                 query_key.append(parameter)
             else:
                 rest.append(parameter)
-        self.optimisers: list[Optimizer] = []
+        self.optimizers: list[Optimizer] = []
         if muon:
             group = {"params": muon, "scale": 1.0}
-            self.optimisers.append(Muon([group], lr=0.0, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"))
+            self.optimizers.append(Muon([group], lr=0.0, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"))
         groups: list[dict[str, Any]] = [
             {"params": rest, "scale": 1.0},
             {"params": query_key, "scale": query_key_scale},
         ]
         if used := [group for group in groups if group["params"]]:
             adamw = AdamW(used, lr=0.0, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, fused=True)
-            self.optimisers.append(adamw)
+            self.optimizers.append(adamw)
 
     def step(self, rate: float) -> None:
         """One step with the gradients that are there, at this learning rate."""
-        for optimiser in self.optimisers:
-            for group in optimiser.param_groups:
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
                 group["lr"] = rate * group["scale"]
-            optimiser.step()
+            optimizer.step()
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything the optimizers remember: `optimiser/<quantity>/<parameter>`."""
+        """Everything the optimizers remember: `optimizer/<quantity>/<parameter>`."""
         return {
-            f"optimiser/{quantity}/{name}": value
+            f"optimizer/{quantity}/{name}": value
             for name, parameter in self.parameters.items()
-            for optimiser in self.optimisers
-            for quantity, value in optimiser.state.get(parameter, {}).items()
+            for optimizer in self.optimizers
+            for quantity, value in optimizer.state.get(parameter, {}).items()
         }
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """Take back what `tensors` gave; what belongs to other parameters is passed over."""
-        for optimiser in self.optimisers:
-            own = {id(p) for group in optimiser.param_groups for p in group["params"]}
+        for optimizer in self.optimizers:
+            own = {id(p) for group in optimizer.param_groups for p in group["params"]}
             for key, value in tensors.items():
                 _, quantity, name = key.split("/")
                 parameter = self.parameters.get(name)
                 if parameter is not None and id(parameter) in own:
-                    optimiser.state[parameter][quantity] = value.to(parameter.device)
+                    optimizer.state[parameter][quantity] = value.to(parameter.device)

@@ -11,12 +11,12 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.plotting.style import BEHAVIOURS, number
+from bertviz_core.plotting.style import BEHAVIORS, number
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
+from pages.shared.derived import derived
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
-from pages.shared.remembered import remembered
 
 LONGEST = 34  # tokens shown of a segment
 SEGMENTS = 2
@@ -25,9 +25,9 @@ SENTENCE = 70  # characters of a sentence that is seen without scrolling
 BESIDE = 3  # examples in a row
 
 
-def behaviours(results: Results, selection: Selection) -> None:
+def behaviors(results: Results, selection: Selection) -> None:
     """A card for each behavior: the head, its number, its segments, and links to look closer."""
-    found = remembered(clearest, results)
+    found = derived(clearest, results)
     for start in range(0, len(found), BESIDE):
         for column, example in zip(st.columns(BESIDE, gap="medium"), found[start : start + BESIDE], strict=False):
             with column.container(border=True, height="stretch"):
@@ -38,8 +38,8 @@ def relations(results: Results, selection: Selection) -> None:
     """For the clearest relations, the sentences in which their best head is right and surest."""
     if "dependency_heads" not in results:
         return
-    shown = remembered(shown_relations, results["dependency_heads"])
-    for found in remembered(relation_heads, shown):
+    shown = derived(shown_relations, results["dependency_heads"])
+    for found in derived(relation_heads, shown):
         label = found.head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
@@ -49,7 +49,7 @@ def relations(results: Results, selection: Selection) -> None:
             links.to(
                 "dependency_heads", "Show all sentences", found.head, ":material/account_tree:", relation=found.relation
             )
-        drawings(remembered(_drawn, shown, found), f"gallery-{found.relation}")
+        drawings(derived(_drawn, shown, found), f"gallery-{found.relation}")
 
 
 def _drawn(shown: DependencyHeads, found: RelationHead) -> list[tuple[str, str]]:
@@ -65,14 +65,14 @@ def _drawn(shown: DependencyHeads, found: RelationHead) -> list[tuple[str, str]]
 
 def _card(example: ClearestHead, selection: Selection) -> None:
     label = example.head.label(selection.base)
-    name = BEHAVIOURS[example.behaviour][-1]
+    name = BEHAVIORS[example.behavior][-1]
     unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
     st.markdown(f"**{name[0].upper()}{plain(name[1:])}: head {label}**")
     st.markdown(f"{number(example.value)} {unit}")
     for segment in example.segments[:SEGMENTS]:
         where = plain(f"segment {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {where}")
-        st.markdown(_tokens(segment, example.behaviour))
+        st.markdown(_tokens(segment, example.behavior))
     with st.container(horizontal=True, gap="small"):
         control = ANALYSES[example.analysis].map_of(example.quantity)
         links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
@@ -81,11 +81,11 @@ def _card(example: ClearestHead, selection: Selection) -> None:
         links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
 
 
-def _tokens(segment: Segment, behaviour: str) -> str:
+def _tokens(segment: Segment, behavior: str) -> str:
     """A part of the tokens, those that the head looks at in bold and color: the last is the separator."""
-    looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behaviour, [])
-    part = segment.tokens[-LONGEST:] if behaviour == "to_sep" else segment.tokens[:LONGEST]
+    looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behavior, [])
+    part = segment.tokens[-LONGEST:] if behavior == "to_sep" else segment.tokens[:LONGEST]
     words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
     words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
     cut = len(segment.tokens) > LONGEST
-    return f"… {words}" if cut and behaviour == "to_sep" else f"{words} …" if cut else words
+    return f"… {words}" if cut and behavior == "to_sep" else f"{words} …" if cut else words

@@ -12,19 +12,19 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.plotting.style import BEHAVIOURS
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import services, stored
 from pages.shared.frame import catalogue
-from pages.shared.frame.selection import Selection, seconds_to_analyse
-from pages.shared.jobs import asked
+from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
+from pages.shared.jobs import reader_jobs
 
 COUNTED = ("documents", "segments", "sentences", "windows", "words", "tokens")
 
 
 def claim(groups: Mapping[str, int], heads: int) -> str:
     """What this model's heads do, in one sentence."""
-    named = [f"{count} {BEHAVIOURS[name][-1]}" for name, count in groups.items() if name != "other"]
+    named = [f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name != "other"]
     rest = groups.get("other", 0)
     others = (
         "every head has one of these behaviors" if not rest else f"{rest} {'does' if rest == 1 else 'do'} none of these"
@@ -80,7 +80,7 @@ def _row(request: Request) -> dict[str, str]:
 
 def _job(page: str, selection: Selection) -> None:
     wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and stored.can_be_made(r)]
-    job = asked.job(st.session_state.get("everything", ""))
+    job = reader_jobs.job(st.session_state.get("everything", ""))
     if job is not None and not job.finished:
         job_panel.running(job)
         return
@@ -90,7 +90,7 @@ def _job(page: str, selection: Selection) -> None:
         return
     groups = passes(wanted)
     forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
-    seconds = seconds_to_analyse(selection) * forwards
+    seconds = seconds_to_analyze(selection) * forwards
     st.write(
         f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
@@ -101,5 +101,5 @@ def _job(page: str, selection: Selection) -> None:
 
 
 def _run_everything(wanted: list[Request]) -> None:
-    st.session_state["everything"] = key = asked.everything_key(wanted)
-    asked.everything(key, wanted)
+    st.session_state["everything"] = key = reader_jobs.everything_key(wanted)
+    reader_jobs.everything(key, wanted)

@@ -17,7 +17,7 @@ from bertviz_core.errors import BertvizError, Cancelled, StoreError
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Task
 from pages.shared import services
-from pages.shared.jobs import presence
+from pages.shared.jobs import abandoned_jobs
 
 REMEMBERED = 50  # of this reader's jobs
 
@@ -102,7 +102,7 @@ def announce() -> list[Job]:
 def _mine() -> dict[str, Job]:
     """By key, the latest at the end."""
     if "asker" in st.session_state:
-        presence.note(st.session_state["asker"])
+        abandoned_jobs.note(st.session_state["asker"])
     mine: dict[str, Job] = st.session_state.setdefault("jobs", {})
     return mine
 
@@ -115,5 +115,5 @@ def _unannounced() -> dict[str, Job]:
 def _asker() -> str:
     """A name for this session, known to nobody else."""
     asker: str = st.session_state.setdefault("asker", secrets.token_hex(16))
-    presence.note(asker)
+    abandoned_jobs.note(asker)
     return asker

@@ -31,7 +31,7 @@ class _Call:
         return isinstance(other, _Call) and self.identity == other.identity
 
 
-def remembered(work: Callable[..., T], *arguments: Any) -> T:
+def derived(work: Callable[..., T], *arguments: Any) -> T:
     """work(*arguments), of the last such calls by any session.
 
     Args:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 READERS = 10  # as many full shares fit into memory at once
 
 
-class UploadRoom:
+class UploadQuota:
     """Middleware that refuses a file past the room of its session, or of all sessions, before it is read."""
 
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
