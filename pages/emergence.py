@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
 from pages.shared import boxes, page
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
@@ -13,10 +13,9 @@ key, result = emergence_choice.result_or_stop(selection)
 emergence_view.made_of(result)
 course = emergence_view.course(key, result)
 emergence_view.claim(result, course)
-st.toggle(
+address.toggle(
     "Linear axis",
     key=emergence_view.LINEAR,
-    bind="query-params",
     help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
 )
 emergence_view.explore(result, course, selection)

@@ -9,7 +9,7 @@ from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.components.marker_map import marker_map
 from pages.shared.derived import derived
-from pages.shared.frame import links, sidebar
+from pages.shared.frame import address, links, sidebar
 from pages.shared.views import clearest_heads, overview_view
 
 selection = sidebar.current()
@@ -26,14 +26,13 @@ summary = st.container()
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**What each head does**: click a head to choose it; click the legend to hide or show a group")
-    entropy = st.slider(
+    entropy = address.slider(
         "Entropy threshold for broad (nats)",
         0.0,
         7.0,
         Thresholds().entropy,
         0.05,
         key="broad",
-        bind="query-params",
         width=320,
         help="The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold.",
     )

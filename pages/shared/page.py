@@ -22,7 +22,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
 from pages.shared import boxes, head_panel, methods, services
 from pages.shared.derived import derived
-from pages.shared.frame import catalogue
+from pages.shared.frame import address, catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -138,7 +138,7 @@ def _clicked(key: str) -> None:
     """A redrawn figure reports an empty selection: only a point counts."""
     points = st.session_state[key]["selection"]["points"]
     if points and points[0].get("customdata"):
-        st.session_state["head"] = points[0]["customdata"][0]
+        address.choose(head=points[0]["customdata"][0])
 
 
 def table(
@@ -171,7 +171,7 @@ def table(
 def _row_clicked(key: str, labels: list[str]) -> None:
     rows = st.session_state[key]["selection"]["rows"]
     if rows:
-        st.session_state["head"] = labels[rows[0]]
+        address.choose(head=labels[rows[0]])
 
 
 def downloads(result: Result) -> None:

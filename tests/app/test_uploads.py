@@ -33,7 +33,6 @@ def open_as(reader: str, page: str, **address: str) -> AppTest:
         app.query_params[name] = value
     if reader:
         app.session_state["reader"] = reader
-    app.run()
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception
     return app

@@ -11,6 +11,7 @@ import streamlit as st
 
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
+from pages.shared.frame import address
 
 HERE = Path(__file__).parent
 
@@ -55,7 +56,7 @@ def _axis(axis: dict[str, Any]) -> dict[str, Any]:
 
 def _clicked(key: str) -> None:
     if head := st.session_state[key].get("head"):
-        st.session_state["head"] = head
+        address.choose(head=head)
 
 
 def _component() -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from bertviz_core.emergence.training_folder import Training, find_training
 from bertviz_core.errors import StoreError
 from bertviz_core.models.allowed import trainings
 from pages.shared import boxes, services, stored
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -71,14 +72,14 @@ def _choose(kept: dict[str, str]) -> str:
     access = services.access()
     folders_limited = access.folders is not None
     typed: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
-    asked = st.session_state.get("training") or st.query_params.get("training", SHIPPED)
+    asked = address.ahead("training", SHIPPED)
     if asked not in (SHIPPED, *kept, *typed):
         typed.append(asked)
-    chosen = st.selectbox(
+    chosen = address.selectbox(
         "Training",
         [SHIPPED, *kept, *typed],
         key="training",
-        bind="query-params",
+        default=SHIPPED,
         accept_new_options=not folders_limited,
         width=420,
         help="`demo` ships with the project. "
