@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AttentionLines:
-    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin, and a choice of heads.
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
 
     Attributes:
         attention: Labels and weights.
