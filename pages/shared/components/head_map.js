@@ -189,14 +189,14 @@ class HeadMap {
 
   origin(y) {
     let line = "";
-    const lines = [];
+    const lines = [], share = this.font < 16 ? 0.85 : 1; // on a projector nothing is smaller than the rest
     for (const word of this.data.origin.split(" ")) {
-      if (line && 0.8 * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
+      if (line && share * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
       else line = line ? `${line} ${word}` : word;
     }
     for (const part of [...lines, line]) {
       const text = this.text(part, 4, (y += 1.1 * this.font), "start");
-      text.setAttribute("font-size", Math.max(0.8 * this.font, Math.min(16, this.font)));
+      text.setAttribute("font-size", share * this.font);
       text.setAttribute("opacity", 0.75);
       this.drawn.push(text);
     }
