@@ -277,7 +277,11 @@ class HeadMap {
   }
 
   save() {
+    this.root.style.fontFamily = "sans-serif"; // laid out in the font that the file will be read in
+    this.draw();
     const copy = this.picture.cloneNode(true);
+    this.root.style.fontFamily = "";
+    this.draw();
     const style = { xmlns: NS, color: "#1f2430", "font-family": "sans-serif" };
     for (const [name, value] of Object.entries(style)) copy.setAttribute(name, value);
     for (const cell of copy.querySelectorAll(".point")) cell.append(svg("title", {}, cell.getAttribute("aria-label")));
