@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, check_model
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.result import BY_STEP, Emergence
 from bertviz_core.emergence.training_folder import Training, reason
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -49,14 +50,17 @@ class Series:
     settings: Settings = field(default_factory=Settings)
 
     def requests(self) -> list[Request]:
-        """Those of all checkpoints that the checkpoints can answer."""
+        """Those of all checkpoints; of the loss only where a checkpoint has the head for it."""
         all_requests = (request for each in self.training.checkpoints for request in self.requests_of(each).values())
-        return [request for request in all_requests if can_compute(request)]
+        return [request for request in all_requests if request.analysis != LOSS or can_compute(request)]
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
         """By analysis; the one that needs the most of the model is the first."""
         sources = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
-        return {name: Request(name, checkpoint, source, self.settings) for name, source in sources.items()}
+        return {
+            name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
+            for name, source in sources.items()
+        }
 
     def assemble(self, find: Callable[[Request], Any | None]) -> Emergence:
         """Put the stored results together.

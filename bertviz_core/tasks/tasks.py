@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,7 @@ def _request(request: Request) -> dict[str, Any]:
         "analysis": request.analysis,
         "checkpoint": _checkpoint(request.checkpoint),
         "source": _source(request.source),
-        "settings": asdict(request.settings),
+        "settings": request.settings.to_json(),
         "options": request.options,
         "others": {role: _source(source) for role, source in request.others.items()},
     }

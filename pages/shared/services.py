@@ -22,6 +22,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
 from bertviz_core.overview.stored_results import stored_results
+from bertviz_core.settings import Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
 
@@ -112,18 +113,21 @@ def _models() -> LoadedModels:
     return LoadedModels()
 
 
-def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
+def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input; the last few inputs are remembered."""
-    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}"
+    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}/{weights}"
     key = (which, example.ids.tobytes(), example.types.tobytes())
-    return _attention(key, loaded, example)
+    return _attention(key, loaded, example, weights)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
-def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
+def _attention(
+    key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded, _weights: Weights
+) -> np.ndarray:
+    from bertviz_core.models.norms import observing
     from bertviz_core.models.single_input import attention as run
 
-    return run(_model, _example)
+    return run(observing(_model, _weights), _example)
 
 
 def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
@@ -159,15 +163,16 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _assembled(key: tuple[tuple[str, ...], str], _series: Series) -> tuple[Emergence | None, list[Request]]:
-    missing = []
+    absent = set()
 
     def find(request: Request) -> Any | None:
         result = requests.find(store(), request)
-        if result is None and requests.can_compute(request):
-            missing.append(request)
+        if result is None:
+            absent.add(request.key())
         return result
 
     try:
-        return _series.assemble(find), missing
+        result = _series.assemble(find)
     except ModelError:
-        return None, missing
+        result = None
+    return result, [request for request in _series.requests() if request.key() in absent]

@@ -27,14 +27,14 @@ def test_every_result_of_a_model_is_told_with_its_provenance(filled, tiny, demo)
     assert sorted(one.analysis for one in stored) == ["entropy", "entropy", "surface_patterns", "surface_patterns"]
     assert {one.provenance["model"]["name"] for one in stored} == {tiny.checkpoint.name}
     assert {one.fingerprint for one in stored} == {tiny.checkpoint.fingerprint()}
-    assert largest(filled, demo.checkpoint.fingerprint(), "corrected") == {}
+    assert largest(filled, demo.checkpoint.fingerprint(), Settings()) == {}
 
 
 def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
-    found = largest(filled, tiny.checkpoint.fingerprint(), "corrected")
+    found = largest(filled, tiny.checkpoint.fingerprint(), Settings())
     assert list(found) == ["surface_patterns", "entropy"]
     assert {result.provenance["corpus"]["digest"] for result in found.values()} == {source(LONG).digest}
-    assert largest(filled, tiny.checkpoint.fingerprint(), "paper") == {}
+    assert largest(filled, tiny.checkpoint.fingerprint(), Settings(mode="paper")) == {}
 
 
 def test_damaged_and_foreign_entries_are_skipped(filled):
