@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.heads import Head
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
-from bertviz_core.settings import DTYPES, MODES, Mode, Settings
+from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
 from pages.shared.frame import address, catalogue, corpus_picker, links
 from pages.shared.frame.catalogue import Entry
@@ -42,7 +42,7 @@ def choose(entry: Entry, opening_head: Callable[[str, Selection], Head]) -> None
         try:
             checkpoint = _model()
             source = corpus_picker.choose(entry)
-            selection = Selection(checkpoint, source, _settings(checkpoint), Head(0, 0))
+            selection = Selection(checkpoint, source, _settings(checkpoint, entry), Head(0, 0))
             st.session_state["selection"] = _head(selection, opening_head(entry.name, selection))
             address.share()
         finally:  # its links carry the choices below it
@@ -86,7 +86,7 @@ def _model() -> Checkpoint:
     return checkpoint
 
 
-def _settings(checkpoint: Checkpoint) -> Settings:
+def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
     mode = address.segmented(
         "Mode",
         MODES,
@@ -94,11 +94,20 @@ def _settings(checkpoint: Checkpoint) -> Settings:
         key="mode",
         help="`paper` follows the authors' code: all token types zero, smoothed entropies.",
     )
+    weights = address.segmented(
+        "Weights",
+        WEIGHTS,
+        default=WEIGHTS[0],
+        key="weights",
+        disabled=not entry.reads_maps,
+        help="`norms` weighs each attention weight by the length of what the token passes on: how much it moves "
+        "(Kobayashi et al. 2020). It makes no difference to [SEP] gradients.",
+    )
     with st.popover("More settings", icon=":material/tune:", width="stretch"):
-        return _more_settings(checkpoint, mode)
+        return _more_settings(checkpoint, mode, weights)
 
 
-def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
+def _more_settings(checkpoint: Checkpoint, mode: Mode, weights: Weights) -> Settings:
     """What is seldom changed; every change is another result, kept beside the others."""
     max_length = checkpoint.max_length or 512
     length = address.number(
@@ -112,9 +121,9 @@ def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
     limit = address.number("Limit inputs (0 = all)", 0, key="limit")
     seed = address.number("Random seed", 0, key="seed")
     dtype = address.selectbox(
-        "Weights", DTYPES, key="dtype", default=DTYPES[0], help="bfloat16 is for previews: errors up to 0.006 nats."
+        "Precision", DTYPES, key="dtype", default=DTYPES[0], help="bfloat16 is for previews: errors up to 0.006 nats."
     )
-    return Settings(length, limit or None, seed, mode, dtype)
+    return Settings(length, limit or None, seed, mode, dtype, weights)
 
 
 def _head(selection: Selection, opening: Head) -> Selection:
