@@ -29,7 +29,8 @@ else:
         if not reached:  # the page draws its own title
             st.title(entry.title)
         boxes.error(error)
-    finally:
-        address.leave(complete)
-        with notes:
-            boxes.link_problems(address.problems())
+    except address.PageEnd:
+        pass
+    address.leave(complete)
+    with notes:
+        boxes.link_problems(address.problems())

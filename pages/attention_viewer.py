@@ -44,7 +44,7 @@ with st.container():  # one element, whatever it says: below it the drawing keep
         difference = moved(*maps)
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 if not seen.weights.size:
-    st.stop()
+    address.stop()
 
 left, right = st.columns([3, 2], gap="medium")
 with left:

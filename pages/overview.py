@@ -19,7 +19,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
     st.skeleton(height=420)
-    st.stop()
+    address.stop()
 
 summary = st.container()
 left, right = st.columns(2, gap="medium")

@@ -78,7 +78,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
         job_panel.ended(job)
         _offer(request, selection)
     st.skeleton(height=420)
-    st.stop()
+    address.stop()
 
 
 def _counted(result: Result) -> None:

@@ -18,6 +18,7 @@ UNTOUCHED = {
     "model",
     "corpus",
     "mode",
+    "weights",
     "max_length",
     "limit",
     "seed",
@@ -105,4 +106,5 @@ def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
 
 def test_no_page_binds_a_choice_past_the_address() -> None:
     for path in (ROOT / "pages").rglob("*.py"):
-        assert "bind=" not in path.read_text(encoding="utf-8"), f"{path}: use pages.shared.frame.address"
+        for call in ("bind=", "st.stop("):
+            assert call not in path.read_text(encoding="utf-8"), f"{path}: use pages.shared.frame.address"

@@ -118,7 +118,7 @@ def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: py
         ("upload-" + "A" * 43, "is not on this server"),
         ("upload-" + "A" * 20, "cut off or misspelled"),
         ("upload-", "cut off or misspelled"),
-        ("nonsense", "there is no corpus 'nonsense'"),
+        ("nonsense", "this page has no corpus “nonsense”"),
     ],
 )
 def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(address: str, reason: str) -> None:

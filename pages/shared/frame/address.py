@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -54,6 +54,15 @@ class Address:
     problems: dict[str, tuple[str, Any]] = field(default_factory=dict)
     is_running: bool = False
     is_inside: bool = False
+
+
+class PageEnd(Exception):
+    """The rest of a page is not drawn. Streamlit's own stop would let nothing be written to the address after it."""
+
+
+def stop() -> NoReturn:
+    """Draw no more of this page."""
+    raise PageEnd
 
 
 def current() -> Address:

@@ -41,7 +41,7 @@ def result_or_stop(selection: Selection) -> Emergence:
         _compute(series, missing, selection)
     if result is None:
         st.skeleton(height=420)
-        st.stop()
+        address.stop()
     return derived(_named, result, ((series.text.digest, series.text.name), (treebank.digest, treebank.name)))
 
 
