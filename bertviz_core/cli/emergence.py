@@ -32,8 +32,7 @@ def emergence(
     treebank: Annotated[str, typer.Option(help="Treebank for dependency heads.")] = "treebank",
 ) -> None:
     """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
-    for path in console.out or []:
-        exports.check_path(path)
+    console.check_out(Emergence.analysis, Emergence)
     training = find_training(folder)
     request = EmergenceRequest(training, find_source(text), find_source(treebank), console.settings())
     result = _found_or_computed(console, request)
@@ -69,7 +68,7 @@ def join_emergence(
 ) -> None:
     """Join two parts of one training, each a .safetensors of the command `emergence`, which meet in one checkpoint."""
     for path in out:
-        exports.check_path(path)
+        exports.check_path(path, exports.suffixes(Emergence.analysis, Emergence))
     joined = join(_read(first), _read(second), map(_mark, mark or []))
     for path in out:
         exports.write(joined, path)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.requests import DEFAULT_EXECUTION
+from bertviz_core.analyses.results import read_header
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.checkpoint_results import ANALYSES, LOSS, CheckpointResults, assemble, checkpoint_results
@@ -83,12 +84,9 @@ def shipped() -> Emergence:
 def stored(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
     """(key, provenance) of every emergence in the store, told by its header."""
     for key, head in store.heads():
-        try:
-            metadata = json.loads(head)["__metadata__"]
-            if metadata["analysis"] == Emergence.analysis:
-                yield key, json.loads(metadata["json"])["provenance"]
-        except (ValueError, KeyError, TypeError):
-            continue  # of another version, or damaged
+        header = read_header(head)
+        if header and header[0] == Emergence.analysis:
+            yield key, header[1]
 
 
 def compute(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import read_header
 from bertviz_core.engine.store import Store
 
 
@@ -28,13 +28,9 @@ class StoredResult:
 def stored_results(store: Store, fingerprint: str) -> Iterator[StoredResult]:
     """Every readable result of the model with these weights, stored or shipped."""
     for key, head in store.heads():
-        try:
-            metadata = json.loads(head)["__metadata__"]
-            stored = StoredResult(key, metadata["analysis"], json.loads(metadata["json"])["provenance"])
-            if stored.provenance["model"]["fingerprint"] == fingerprint and stored.analysis in ANALYSES:
-                yield stored
-        except (ValueError, KeyError, TypeError):
-            continue  # of another version, or damaged
+        header = read_header(head)
+        if header and header[0] in ANALYSES and header[1]["model"]["fingerprint"] == fingerprint:
+            yield StoredResult(key, *header)
 
 
 def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:

@@ -128,6 +128,14 @@ def distance_figure(result: Probes) -> go.Figure:
     )
 
 
+def more_figures(result: Probes) -> dict[str, go.Figure]:
+    """Accuracy by distance, and the learning curves."""
+    return {
+        "Accuracy by distance to the governor": distance_figure(result),
+        "Learning curves (dashed: early stopping)": curves_figure(result),
+    }
+
+
 def weight_map(weights: np.ndarray, name: str, *, chosen: Head | None = None, base: int = 1) -> go.Figure:
     """The map of heads colored by (layer, head) weights: blue favors an arc, orange disfavors it."""
     maximum = float(np.abs(weights).max(initial=0)) or 1.0
