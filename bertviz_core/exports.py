@@ -215,6 +215,7 @@ def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dic
         "model_fingerprint": checkpoint.fingerprint()[:16],
         "input_digest": digest[:16],
         "mode": settings.mode,
+        "weights": settings.weights,
         "dtype": settings.dtype,
         "bertviz_core": __version__,
         "citation": CITATION,

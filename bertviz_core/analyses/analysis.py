@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.plotting.palette import NEUTRAL, Marker
+from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -164,6 +165,7 @@ class Analysis:
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
+        reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 
     name: str
@@ -184,11 +186,16 @@ class Analysis:
     forwards: float = 1.0
     shared: bool = False
     masked_lm: bool = False
+    reads_maps: bool = True
 
     @property
     def command(self) -> str:
         """The name of its command."""
         return self.name.replace("_", "-")
+
+    def relevant(self, settings: Settings) -> Settings:
+        """The settings without what makes no difference to it: norms, where it reads no maps."""
+        return settings if self.reads_maps else replace(settings, weights="attention")
 
     @property
     def measure(self) -> Any:

@@ -33,6 +33,8 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
     """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
     title(name)
     mode = "as in the paper" if selection.settings.paper else "corrected"
+    if selection.settings.weights == "norms" and catalogue.entry(name).reads_maps:
+        mode += ", norms in place of weights"
     model, corpus = selection.checkpoint, selection.source
     st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
     files.name_after(model.name, shown or corpus.name)

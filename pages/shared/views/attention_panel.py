@@ -28,12 +28,12 @@ def claim(seen: InputAttention, selection: Selection, view: View, min_weight: fl
     if not weights.size:
         st.markdown("**There is nothing to show.**")
         return
-    parts = []
+    parts, what = [], selection.settings.weights
     if view.sides != "all":
         here, there = view.sides.split(" to ")
-        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
+        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}")
     elif seen.keys.special.any():
-        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its attention on special tokens")
+        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its {what} on special tokens")
     words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
