@@ -17,7 +17,7 @@ from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.plotting.style import number
+from bertviz_core.numbers import number
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.view import InputAttention
 
