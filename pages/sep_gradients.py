@@ -39,7 +39,6 @@ if "to_sep" in result.present:
         ),
         ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
     ]
-page.metrics(entries)
 
 column = head_view.choose(ANALYSIS, result)
 values = result[column.quantity]
@@ -56,6 +55,7 @@ with right:
     alt = f"Map of all heads, layer by head, colored by {column.short}"
     page.head_map(squares, "gradient-map", alt, selection)
 
+page.metrics(entries)
 if "to_sep" in result.present:
     st.subheader("Is attention to [SEP] a no-op?")
     left, right = st.columns(2, gap="medium")
