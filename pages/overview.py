@@ -23,7 +23,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     st.stop()
 
 summary = st.container(horizontal=True, vertical_alignment="center")
-left, right = st.columns(2, gap="medium")
+left, right = st.columns([2, 3], gap="medium")
 with left:
     picture = st.container()
     entropy = st.slider(

@@ -21,12 +21,12 @@ from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import catalogue, sidebar
+from pages.shared.frame import appearance, catalogue, sidebar
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -57,10 +57,12 @@ def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
         The rest of the line.
     """
     entry = catalogue.entry(name)
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header")
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in made_of else None
     line.caption(boxes.plain(" · ".join(filter(None, (entry.section, made_of)))), help=help_text, wrap=False)
+    with line:
+        appearance.leave_projector()
     return line
 
 
@@ -134,6 +136,8 @@ def chart(
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
+    if appearance.projecting():
+        spec = enlarged(spec)
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
 
 

@@ -9,7 +9,7 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import catalogue, corpus_picker, links
+from pages.shared.frame import appearance, catalogue, corpus_picker, links
 from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
@@ -36,6 +36,7 @@ def choose(entry: Entry) -> None:
         source = corpus_picker.choose(entry)
         settings = _settings(checkpoint, entry)
         head, base = _head(checkpoint)
+        appearance.choose()
         st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
 
