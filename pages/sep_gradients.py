@@ -44,7 +44,6 @@ column = head_view.choose(ANALYSIS, result)
 values = result[column.quantity]
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    st.markdown("**Figure 3**: sensitivity of the loss to attention, by class of token")
     alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
     page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
 with right:

@@ -48,8 +48,8 @@ def test_a_projector_has_large_letters_in_every_figure_and_a_way_back(address: s
         page.locator(PICTURES).first.wait_for()
         page.wait_for_timeout(500)
         sizes = page.evaluate(
-            f"() => {{ {EVERYWHERE} return deep(document, '.map text, .lines li, .js-plotly-plot text')"
-            ".filter((e) => e.textContent.trim()).map((e) => [parseFloat(getComputedStyle(e).fontSize), e.textContent]) }"
+            f"() => {{ {EVERYWHERE} return deep(document, '.map text, .lines li, .js-plotly-plot text').filter("
+            "(e) => e.textContent.trim()).map((e) => [parseFloat(getComputedStyle(e).fontSize), e.textContent]) }"
         )
         assert sizes and [size for size in sizes if size[0] < 16] == []
         assert not page.locator("[data-testid=stSidebar]").is_visible()
