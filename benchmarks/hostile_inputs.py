@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 
 from bertviz_core.corpora.coreference.formats import read_coreference
+
 from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.skipped import Skipped

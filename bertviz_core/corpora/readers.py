@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bertviz_core.corpora.coreference.formats import check_coreference
+from bertviz_core.corpora.coreference.reader import check_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
