@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core import __version__
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -19,6 +18,7 @@ from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.masked_head import check_masked_head
 from bertviz_core.models.norms import check_norms, observing
 from bertviz_core.settings import Execution
+from bertviz_core.version import __version__
 
 if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
