@@ -26,9 +26,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bertviz_core.corpora.coreference.formats import read_coreference
-
 from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference.reader import CoreferenceCorpus
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
@@ -165,7 +164,7 @@ def units(kind: str, source: Source) -> Iterator[list[str]]:
         return
     check(kind, source)
     if kind == "coreference":
-        for document in read_coreference(source).documents(Skipped()):
+        for document in CoreferenceCorpus(source).documents(Skipped()):
             head_words(document)
             yield list(document.words)
     elif kind == "treebank":
