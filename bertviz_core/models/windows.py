@@ -20,7 +20,7 @@ import numpy as np
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
-from bertviz_core.corpora.coreference.reader import CoreferenceCorpus
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora.coreference.reader import CoreferenceCorpus
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.formats import FORMATS, Format, names
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.corpora.treebank.reader import Treebank
+from bertviz_core.corpora.treebank_reader import Treebank
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```(text|treebank|coreference)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

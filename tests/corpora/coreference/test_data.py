@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference.reader import CoreferenceCorpus
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 

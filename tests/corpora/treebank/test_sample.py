@@ -12,8 +12,8 @@ from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.conll import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS
 from bertviz_core.corpora.treebank.function_heads import function_heads
-from bertviz_core.corpora.treebank.reader import Treebank
 from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank_reader import Treebank
 
 
 @pytest.fixture(scope="module")

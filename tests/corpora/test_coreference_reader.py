@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
-from bertviz_core.corpora.coreference.reader import CoreferenceCorpus, check_coreference
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
 from bertviz_core.corpora.samples import FOLDER
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path

@@ -14,10 +14,10 @@ import pytest
 from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
-from bertviz_core.corpora.treebank.reader import Treebank, to_authors
+from bertviz_core.corpora.treebank_reader import Treebank, to_authors
 from bertviz_core.errors import InputError
 
-DATA = Path(__file__).parents[3].parent / "shared" / "data" / "treebanks"
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "treebanks"
 CATS = """# sent_id = 1
 # text = Cats can't sleep.
 1\tCats\tcat\tNOUN\tNNS\t_\t4\tnsubj\t_\t_
