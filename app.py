@@ -6,7 +6,7 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from pages.shared import boxes
-from pages.shared.frame import address, catalogue, serving, sidebar
+from pages.shared.frame import address, appearance, catalogue, serving, sidebar
 from pages.shared.jobs import panel as job_panel
 from pages.shared.views import opening
 
@@ -17,6 +17,7 @@ else:
     page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
     entry, reached, complete = catalogue.entry(page.url_path), False, False
     address.arrive(entry.name)
+    appearance.apply()
     notes = st.container()
     try:
         sidebar.choose(entry, opening.head)

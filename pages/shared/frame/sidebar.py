@@ -12,12 +12,13 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import address, catalogue, corpus_picker, links
+from pages.shared.frame import address, appearance, catalogue, corpus_picker, links
 from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
+ON_PAGE = "head-on-page"  # key of the page's own picker
 HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
     (True, True): "Enter a local folder (written by save_pretrained) or a hub name.",
     (True, False): "Enter a local folder (written by save_pretrained).",
@@ -44,6 +45,7 @@ def choose(entry: Entry, opening_head: Callable[[str, Selection], Head]) -> None
             source = corpus_picker.choose(entry)
             selection = Selection(checkpoint, source, _settings(checkpoint, entry), Head(0, 0))
             st.session_state["selection"] = _head(selection, opening_head(entry.name, selection))
+            appearance.choose()
             address.share()
         finally:  # its links carry the choices below it
             with menu:
@@ -140,13 +142,38 @@ def _head(selection: Selection, opening: Head) -> Selection:
             help="layer-head, counted from 1",
             unavailable=f"head {{}}: this model has heads {options[0]} to {options[-1]}",
         )
-    for column, step, sign in ((before, -1, "chevron_left"), (after, 1, "chevron_right")):
-        name = "Previous head" if step < 0 else "Next head"
-        column.button(
-            "", icon=f":material/{sign}:", key=name, help=name, on_click=_step, args=(options, step), width="stretch"
-        )
+    for column, step in ((before, -1), (after, 1)):
+        with column:
+            step_button(step, options, "sidebar")
     from_zero = address.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
     return replace(selection, head=Head.parse(label), base=0 if from_zero else 1)
+
+
+def stepper(selection: Selection) -> None:
+    """The chosen head on a page itself: previous, picker, next; the sidebar's picker follows."""
+    options = head_options(selection.checkpoint)
+    st.session_state[ON_PAGE] = selection.head.label()
+    step_button(-1, options, "page")
+    st.selectbox(
+        "Head",
+        options,
+        key=ON_PAGE,
+        format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
+        label_visibility="collapsed",
+        on_change=_take,
+        width=125,
+    )
+    step_button(1, options, "page")
+
+
+def step_button(step: int, options: list[str], at: str) -> None:
+    """An arrow to the head before (-1) or after (1) the chosen one."""
+    way = "previous" if step < 0 else "next"
+    st.button(f"{way.capitalize()} head", key=f"step-{way}-{at}", on_click=_step, args=(options, step))
+
+
+def _take() -> None:
+    address.choose(head=st.session_state[ON_PAGE])
 
 
 def _step(options: list[str], step: int) -> None:

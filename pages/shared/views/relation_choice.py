@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank.reader import CONLLU
+from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from pages.shared import services
