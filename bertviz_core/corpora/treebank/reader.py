@@ -107,6 +107,11 @@ def _plain(text: str) -> tuple[str, int, str] | None:
     return None if governor is None or not relation else (fields[0].strip(), governor, relation)
 
 
+def is_plain_row(text: str) -> bool:
+    """Whether a line is `word head-label`."""
+    return _plain(text) is not None
+
+
 def to_authors(sentence: Sentence) -> dict[str, list]:
     """What the release's preprocessing writes for a sentence: `words`, `relns`, `heads` (0 is the root)."""
     return {

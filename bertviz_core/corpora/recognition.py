@@ -1,0 +1,75 @@
+"""What a source holds, from its first lines: a treebank, a corpus with coreference, or text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Literal
+
+from bertviz_core.corpora.coreference import columns, gap
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.treebank import conll
+from bertviz_core.corpora.treebank.reader import is_plain_row
+
+Kind = Literal["text", "treebank", "coreference"]
+LOOKED_AT = 1 << 16  # characters
+ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
+ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
+
+
+def kinds(source: Source) -> tuple[Kind, ...]:
+    """What the source can be read as, the most telling first; every corpus has sentences, which are text.
+
+    Raises:
+        InputError: It cannot be decoded or unpacked.
+    """
+    lines = [line for line in _start(source).splitlines() if line.strip()]
+    rows = [line for line in lines if not line.startswith("#")]
+    if rows and sum(map(conll.is_row, rows)) > len(rows) / 2:
+        return ("treebank", "coreference", "text") if any(map(ENTITY.search, lines)) else ("treebank", "text")
+    if _corefers(lines, rows):
+        return "coreference", "text"
+    if len(rows) > 1 and all(map(is_plain_row, rows)):
+        return "treebank", "text"
+    return ("text",)
+
+
+def _start(source: Source) -> str:
+    """The first lines; a line that is cut off is left away."""
+    head = ""
+    for piece in source.text():
+        head += piece
+        if len(head) > LOOKED_AT:
+            return head[: head.rfind("\n") + 1 or None]
+    return head
+
+
+def _corefers(lines: list[str], rows: list[str]) -> bool:
+    if not rows:
+        return False
+    if rows[0].startswith("{"):
+        return '"sentences"' in rows[0] and "clusters" in rows[0]
+    headed = any(columns.BEGIN.match(line) for line in lines[:5])
+    fields = columns.split(rows[0])
+    return rows[0].startswith(gap.HEADER) or bool(columns.kind(fields) and (headed or len(fields) >= 11))
+
+
+def to_utf8(data: bytes) -> tuple[bytes, str]:
+    """Bytes of a text file as UTF-8, and the encoding that they were in; "" where they stay as they are.
+
+    What is not UTF-8 and has no control characters is taken for Windows-1252, of which Latin-1 is nearly a part.
+    """
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16")):
+        if data.startswith(mark):
+            try:
+                return data.decode("utf-16").encode(), encoding
+            except UnicodeDecodeError:
+                return data, ""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            return (data, "") if ODD.search(data) else (data.decode("cp1252").encode(), "Windows-1252 (Latin-1)")
+        except UnicodeDecodeError:
+            return data.decode("latin-1").encode(), "Latin-1"
+    return data, ""
