@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bertviz_core import __version__
 from bertviz_core.analyses import html_section, results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
@@ -17,8 +16,9 @@ from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.plotting.style import number
+from bertviz_core.numbers import number
 from bertviz_core.settings import Settings
+from bertviz_core.version import __version__
 from bertviz_core.viewer.view import InputAttention
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import SAMPLES, sample
-from bertviz_core.emergence.requests import shipped
+from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.model import AttentionModel
+    from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
 
 Kind = Literal["text", "treebank", "coreference"]
@@ -98,7 +99,7 @@ class HeadColumn:
 
     def text(self, value: float) -> str:
         """A value as it is shown."""
-        from bertviz_core.plotting.style import number
+        from bertviz_core.numbers import number
 
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
@@ -110,16 +111,16 @@ class HeadColumn:
         assert values is not None, f"the result has no {self.quantity}"
         return Series(self.quantity, values, self.short, self.marker)
 
-    def map(self, result: Any, base: int = 1) -> go.Figure:
+    def map(self, result: Any, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
         import numpy as np
 
-        from bertviz_core.plotting.style import head_map
+        from bertviz_core.plotting.head_map import value_map
 
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
-        return head_map(values, self.label, base=base, limits=limits)
+        return value_map(values, self.label, base=base, limits=limits)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
@@ -246,7 +247,9 @@ class Analysis:
 
     def figure(self, result: Any) -> go.Figure:
         """The paper's figure, or a map of the first column."""
-        return self.own_figure(result) if self.own_figure else self.columns[0].map(result)
+        from bertviz_core.plotting.style import map_figure
+
+        return self.own_figure(result) if self.own_figure else map_figure(self.columns[0].map(result))
 
     def figures(self, result: Any) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title, the paper's first."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, origin
-from bertviz_core.plotting.style import number
+from bertviz_core.numbers import number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -11,9 +11,9 @@ from bertviz_core.analyses.results import origin, to_csv
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import Results, frame
 from bertviz_core.overview.stored_results import largest
-from bertviz_core.plotting.style import number
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:

@@ -19,7 +19,9 @@ from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods, services
+from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyze
@@ -136,6 +138,11 @@ def chart(
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     config = {"displaylogo": False, "toImageButtonOptions": picture}
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
+
+
+def head_map(described: HeadMap, key: str, alt: str, selection: Selection) -> None:
+    """The map of heads with the chosen head ringed, where it has that head; a click chooses one."""
+    mount_map(described, selection.head, key=key, alt=alt, origin=st.session_state.get("origin", ""))
 
 
 def _clicked(key: str) -> None:

@@ -12,7 +12,8 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
-from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.style import map_figure
 from bertviz_core.plotting.writing import isolated
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
@@ -95,7 +96,7 @@ def more_figures(result: DependencyHeads) -> dict[str, go.Figure]:
     row = result.relations.index(relation)
     direction = int(result.best[row][0])
     shown = DIRECTIONS[direction].replace("->", " → ")
-    squares = head_map(result.accuracy[direction, row], f"of {relation}", unit="accuracy")
+    squares = map_figure(value_map(result.accuracy[direction, row], f"of {relation}", unit="accuracy"))
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
