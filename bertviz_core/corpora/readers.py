@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from bertviz_core.corpora.coreference.formats import check_coreference, read_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
@@ -34,7 +35,12 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
 
 def open_corpus(kind: str, source: Source) -> None:
     """Read the beginning of a source as this kind: what is plainly no such file raises InputError."""
-    {"text": read_text, "treebank": Treebank, "coreference": read_coreference}[kind](source)
+    openers: dict[str, Callable[[Source], object]] = {
+        "text": read_text,
+        "treebank": Treebank,
+        "coreference": read_coreference,
+    }
+    openers[kind](source)
 
 
 def check(kind: str, source: Source) -> None:
