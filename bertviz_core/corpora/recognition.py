@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from bertviz_core.corpora.coreference import columns, gap
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.treebank.reader import is_plain_row
+from bertviz_core.errors import InputError
 
 Kind = Literal["text", "treebank", "coreference"]
 LOOKED_AT = 1 << 16  # characters
@@ -52,6 +55,32 @@ def _corefers(lines: list[str], rows: list[str]) -> bool:
     headed = any(columns.BEGIN.match(line) for line in lines[:5])
     fields = columns.split(rows[0])
     return rows[0].startswith(gap.HEADER) or bool(columns.kind(fields) and (headed or len(fields) >= 11))
+
+
+def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
+    """One or several files as one: its bytes, its name, and the encoding that was not UTF-8.
+
+    A single file stays as it is, but for its encoding; several are unpacked and joined, a blank line between.
+
+    Raises:
+        InputError: A file cannot be read, or they are of different kinds.
+    """
+    if len(sources) == 1:
+        with sources[0].opener() as stream:
+            data, encoding = to_utf8(stream.read())
+        return data, sources[0].name, encoding
+    read = [
+        replace(from_bytes(as_one([source])[0], source.name), max_unpacked=source.max_unpacked) for source in sources
+    ]
+    if len({kinds(source)[0] for source in read}) > 1:
+        found = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in read[:5])
+        raise InputError(f"The files are of different kinds ({found}).", hint="Upload one kind at a time.")
+    data = b""
+    for source in read:
+        data += "".join(source.text()).encode() + b"\n\n"
+        if len(data) > (source.max_unpacked or len(data)):
+            raise InputError(f"Together the files have over {source.max_unpacked:,} bytes.", hint="Upload fewer files.")
+    return data, f"{read[0].name} and {len(read) - 1} more", ""
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:

@@ -17,6 +17,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
@@ -29,6 +30,7 @@ from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
 R = TypeVar("R", bound=Result)
+UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -88,6 +90,14 @@ def _counted(result: Result) -> None:
     counts = ", ".join(f"{origin[name]:,} {name}" for name in units)
     changed = sum(entry["count"] for entry in origin["left_out"])
     st.caption(f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}")
+    unknown = sum(entry["count"] for entry in origin["left_out"] if entry["reason"] == UNKNOWN)
+    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
+        st.warning(
+            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
+            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
+            "language.",
+            icon=":material/translate:",
+        )
 
 
 def _offer(request: Request, selection: Selection) -> None:
