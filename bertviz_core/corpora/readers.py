@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from bertviz_core.corpora.coreference.formats import check_coreference, read_coreference
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.sentences import CoreferenceText, TreebankText
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
-from bertviz_core.corpora.treebank.reader import Treebank, check_treebank
+from bertviz_core.corpora.treebank_reader import Treebank, check_treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 
@@ -38,7 +38,7 @@ def open_corpus(kind: str, source: Source) -> None:
     openers: dict[str, Callable[[Source], object]] = {
         "text": read_text,
         "treebank": Treebank,
-        "coreference": read_coreference,
+        "coreference": CoreferenceCorpus,
     }
     openers[kind](source)
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from bertviz_core.corpora.coreference import columns, gap
+from bertviz_core.corpora import formats
+from bertviz_core.corpora.coreference import columns
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.treebank.reader import is_plain_row
 from bertviz_core.errors import InputError
 
 Kind = Literal["text", "treebank", "coreference"]
@@ -32,7 +32,7 @@ def kinds(source: Source) -> tuple[Kind, ...]:
         return ("treebank", "coreference", "text") if any(map(ENTITY.search, lines)) else ("treebank", "text")
     if _corefers(lines, rows):
         return "coreference", "text"
-    if len(rows) > 1 and all(map(is_plain_row, rows)):
+    if len(rows) > 1 and all(conll.is_plain([(1, row)]) for row in rows):
         return "treebank", "text"
     return ("text",)
 
@@ -52,9 +52,9 @@ def _corefers(lines: list[str], rows: list[str]) -> bool:
         return False
     if rows[0].startswith("{"):
         return '"sentences"' in rows[0] and "clusters" in rows[0]
-    headed = any(columns.BEGIN.match(line) for line in lines[:5])
-    fields = columns.split(rows[0])
-    return rows[0].startswith(gap.HEADER) or bool(columns.kind(fields) and (headed or len(fields) >= 11))
+    found = formats.recognize("coreference", [(1, rows[0])])
+    named = found is not None and found.name in ("GAP", "LitBank", "CoNLL-2012")
+    return named or (found is not None and any(map(columns.BEGIN.match, lines[:5])))
 
 
 def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bertviz_core.corpora.coreference.formats import read_coreference
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.treebank.reader import blocks
+from bertviz_core.corpora.treebank_reader import blocks
 from bertviz_core.errors import InputError
 
 TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
@@ -51,7 +51,7 @@ class CoreferenceText(TextCorpus):
     """A paragraph for each sentence of documents with coreference: its words with spaces between."""
 
     def paragraphs(self) -> Iterator[Paragraph]:
-        for document in read_coreference(self.source).documents(Skipped()):
+        for document in CoreferenceCorpus(self.source).documents(Skipped()):
             ends = [*document.sentences[1:], len(document.words)]
             for start, end in zip(document.sentences, ends, strict=True):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))

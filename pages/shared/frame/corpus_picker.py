@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from bertviz_core.corpora import formats
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
@@ -32,12 +33,12 @@ UPLOAD_FORMS = {
     ),
     "treebank": UploadForm(
         "Your own treebank",
-        "A treebank: CoNLL-U, CoNLL-X, or lines of the form `word head-label`",
+        f"A treebank: {formats.names('treebank')}",
         "He 2-nsubj\nsat 0-root",
     ),
     "coreference": UploadForm(
         "Your own corpus",
-        "Documents with chains: CoNLL-2012, LitBank, 3 columns, CorefUD, jsonlines or GAP",
+        f"Documents with chains: {formats.names('coreference')}",
         "One word per line, its chains in the last column.",
     ),
 }
