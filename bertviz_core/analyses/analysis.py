@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.plotting.palette import NEUTRAL, Marker
+from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.analyses.request import Request
+    from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.plotting.style import Series
 
@@ -160,7 +162,8 @@ class Analysis:
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Key of its page's choice of the column that the map shows.
         formula: In LaTeX, for a page that is not written by hand.
-        forwards: What it costs, in forward passes.
+        forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
+        limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
@@ -181,7 +184,8 @@ class Analysis:
     prefix: str | None = None
     control: str = ""
     formula: str = ""
-    forwards: float = 1.0
+    forwards: float | Callable[[Checkpoint], float] = 1.0
+    limit: int | None = None
     shared: bool = False
     masked_lm: bool = False
 
@@ -219,6 +223,14 @@ class Analysis:
             return self.measure.finish(accumulator, examples, provenance)
         texts = accumulator.texts(examples.tokens)
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
+
+    def limited(self, settings: Settings) -> Settings:
+        """Settings with this analysis's own limit, where they have none."""
+        return replace(settings, limit=self.limit) if self.limit and settings.limit is None else settings
+
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """Forward passes that it takes with one model."""
+        return self.forwards(checkpoint) if callable(self.forwards) else self.forwards
 
     def column(self, quantity: str) -> HeadColumn:
         """The column of one quantity."""

@@ -82,7 +82,7 @@ class Console:
         view.check()
         for path in self.out or []:
             exports.check_path(path)
-        settings = self.settings()
+        settings = analysis.limited(self.settings())
         values = options.in_mode(settings.paper).to_json()
         request = Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
         extra = view.extra_files(request)

@@ -1,4 +1,4 @@
-"""The guided tour: ten steps, each with its own address, a claim, a page at the right settings, a question."""
+"""The guided tour: eleven steps, each with its own address, a claim, a page at the right settings, a question."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def tour(number: int, **address: str) -> AppTest:
     return app.switch_page("pages/tour.py").run()
 
 
-def test_there_are_ten_steps_and_only_those_of_pages_that_are_there_are_shown():
-    assert len(STEPS) == 10
-    assert len({step.title for step in STEPS}) == 10
+def test_there_are_eleven_steps_and_only_those_of_pages_that_are_there_are_shown():
+    assert len(STEPS) == 11
+    assert len({step.title for step in STEPS}) == 11
     assert [step.page for step in SHOWN] == [step.page for step in STEPS if step.page in PAGES]
     assert steps(["entropy"]) == [step for step in STEPS if step.page == "entropy"]
 
