@@ -15,7 +15,7 @@ from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.plotting.style import number
+from bertviz_core.numbers import number
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.view import InputAttention
 
@@ -156,6 +156,7 @@ def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dic
         "model_fingerprint": checkpoint.fingerprint()[:16],
         "input_digest": digest[:16],
         "mode": settings.mode,
+        "weights": settings.weights,
         "dtype": settings.dtype,
         "bertviz_core": __version__,
         "citation": CITATION,

@@ -5,6 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.changes import measure
 from bertviz_core.analyses.ablation.figure import (
+    change_map,
     curve_figure,
     estimate_figure,
     group_name,
@@ -14,8 +15,9 @@ from bertviz_core.analyses.ablation.figure import (
     paper_figure,
 )
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.plotting.style import number
+from bertviz_core.numbers import number
 from pages.shared import boxes, page
+from pages.shared.derived import derived
 from pages.shared.frame import sidebar
 from pages.shared.views import ablation_view, head_view
 
@@ -59,7 +61,7 @@ with left:
 with right:
     st.markdown(f"**Head map**: {column.short}")
     alt = f"Map of all heads, layer by head, colored by {column.label}"
-    page.chart(page.drawn(column.map, result, base), "ablation-map", alt, head=head)
+    page.head_map(derived(change_map, result, column, base), "ablation-map", alt, selection)
 
 left, right = st.columns([2, 3], gap="medium")
 with left:

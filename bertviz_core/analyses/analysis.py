@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.plotting.palette import NEUTRAL, Marker
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
+    from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
 
 Kind = Literal["text", "treebank", "coreference"]
@@ -99,7 +100,7 @@ class HeadColumn:
 
     def text(self, value: float) -> str:
         """A value as it is shown."""
-        from bertviz_core.plotting.style import number
+        from bertviz_core.numbers import number
 
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
@@ -111,16 +112,16 @@ class HeadColumn:
         assert values is not None, f"the result has no {self.quantity}"
         return Series(self.quantity, values, self.short, self.marker)
 
-    def map(self, result: Any, base: int = 1) -> go.Figure:
+    def map(self, result: Any, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
         import numpy as np
 
-        from bertviz_core.plotting.style import head_map
+        from bertviz_core.plotting.head_map import value_map
 
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
-        return head_map(values, self.label, base=base, limits=limits)
+        return value_map(values, self.label, base=base, limits=limits)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
@@ -167,6 +168,7 @@ class Analysis:
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
+        reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 
     name: str
@@ -188,11 +190,19 @@ class Analysis:
     limit: int | None = None
     shared: bool = False
     masked_lm: bool = False
+    reads_maps: bool = True
 
     @property
     def command(self) -> str:
         """The name of its command."""
         return self.name.replace("_", "-")
+
+    def relevant(self, settings: Settings) -> Settings:
+        """The settings without what makes no difference to it: norms, where it reads no maps; with its own limit, where
+        they have none."""
+        weights: Weights = settings.weights if self.reads_maps else "attention"
+        limit = self.limit if settings.limit is None else settings.limit
+        return replace(settings, weights=weights, limit=limit)
 
     @property
     def measure(self) -> Any:
@@ -224,10 +234,6 @@ class Analysis:
         texts = accumulator.texts(examples.tokens)
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
 
-    def limited(self, settings: Settings) -> Settings:
-        """Settings with this analysis's own limit, where they have none."""
-        return replace(settings, limit=self.limit) if self.limit and settings.limit is None else settings
-
     def cost(self, checkpoint: Checkpoint) -> float:
         """Forward passes that it takes with one model."""
         return self.forwards(checkpoint) if callable(self.forwards) else self.forwards
@@ -251,7 +257,9 @@ class Analysis:
 
     def figure(self, result: Any) -> go.Figure:
         """The paper's figure, or a map of the first column."""
-        return self.own_figure(result) if self.own_figure else self.columns[0].map(result)
+        from bertviz_core.plotting.style import map_figure
+
+        return self.own_figure(result) if self.own_figure else map_figure(self.columns[0].map(result))
 
     def _module(self, name: str) -> ModuleType:
         """A module of the package; the package itself where it is a single module, or has none of that name."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core import __version__
@@ -16,6 +15,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.masked_head import check_masked_head
+from bertviz_core.models.norms import check_norms, observing
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ CITATION = (
 
 
 def check_model(request: Request) -> None:
-    """Raises ModelError, without importing torch, where the analysis needs a head that the model lacks."""
+    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
+    check_norms(request.checkpoint, request.settings.weights)
     if ANALYSES[request.analysis].masked_lm:
         check_masked_head(request.checkpoint)
 
@@ -123,7 +124,7 @@ def _compute_pass(
     progress.start("Loading the model")
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
-    results = _pass(together, model, execution, progress)
+    results = _pass(together, observing(model, first.settings.weights), execution, progress)
     for request, result in zip(together, results, strict=True):
         if store:
             store.put(request.key(), result.to_bytes())
@@ -189,7 +190,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         },
         **reading.counts,
         "left_out": reading.skipped.to_json(),
-        "settings": asdict(request.settings),
+        "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),
         "device": model.device,

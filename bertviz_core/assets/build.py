@@ -38,7 +38,7 @@ class Folder:
 def requests() -> list[Request]:
     """What the pages ask for when a newcomer opens them."""
     return [
-        Request(analysis, find(DEMO), sample(name), ANALYSES[analysis].limited(Settings(mode=mode)))
+        Request(analysis, find(DEMO), sample(name), ANALYSES[analysis].relevant(Settings(mode=mode)))
         for analysis in BUILT_IN
         for name in SAMPLES[ANALYSES[analysis].corpus]
         for mode in MODES

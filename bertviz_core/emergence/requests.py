@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import registry, requests
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.requests import DEFAULT_EXECUTION
 from bertviz_core.corpora.skipped import Skipped
@@ -47,14 +47,17 @@ class EmergenceRequest:
             "training": self.training.fingerprint(),
             "tokens": [self.training.tokens.get(step) for step in self.training.steps],
             "corpora": [self.text.digest, self.treebank.digest],
-            "settings": asdict(self.settings),
+            "settings": self.settings.to_json(),
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def of(self, checkpoint: Checkpoint) -> dict[str, Request]:
         """The ordinary requests of one checkpoint; the one that needs the most of the model is the first."""
         sources = {LOSS: self.text, **dict.fromkeys(ANALYSES, self.text), "dependency_heads": self.treebank}
-        return {name: Request(name, checkpoint, source, self.settings) for name, source in sources.items()}
+        return {
+            name: Request(name, checkpoint, source, registry.ANALYSES[name].relevant(self.settings))
+            for name, source in sources.items()
+        }
 
     def parts(self) -> list[str]:
         """The keys of all checkpoints' requests."""

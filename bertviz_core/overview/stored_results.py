@@ -9,6 +9,7 @@ from typing import Any
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.engine.store import Store
+from bertviz_core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,15 @@ def stored_results(store: Store, fingerprint: str) -> Iterator[StoredResult]:
             continue  # of another version, or damaged
 
 
-def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
-    """Analysis -> its result that rests on the most tokens, among those of one mode; what was asked for with options or
-    files of its own is left aside."""
+def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
+    """Analysis -> its result that rests on the most tokens, among those of the same mode and weights; what was asked
+    for with options or files of its own is left aside."""
     found: dict[str, StoredResult] = {}
     for stored in stored_results(store, fingerprint):
         origin = stored.provenance
         plain = not origin["options"] and "others" not in origin
-        if plain and origin["settings"]["mode"] == mode:
+        expected = ANALYSES[stored.analysis].relevant(settings).to_json()
+        if plain and all(origin["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
             found[stored.analysis] = max(stored, found.get(stored.analysis, stored), key=lambda other: other.size)
     results = {name: _read(store, found[name]) for name in ANALYSES if name in found}
     return {name: result for name, result in results.items() if result is not None}

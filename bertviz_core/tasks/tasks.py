@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ def emergence_of(request: EmergenceRequest, store: Store) -> Task:
         "left_out": training.skipped.reasons,
         "text": _source(request.text),
         "treebank": _source(request.treebank),
-        "settings": asdict(request.settings),
+        "settings": request.settings.to_json(),
     }
 
 
@@ -119,7 +119,7 @@ def _request(request: Request) -> dict[str, Any]:
         "analysis": request.analysis,
         "checkpoint": _checkpoint(request.checkpoint),
         "source": _source(request.source),
-        "settings": asdict(request.settings),
+        "settings": request.settings.to_json(),
         "options": request.options,
         "others": {role: _source(source) for role, source in request.others.items()},
     }

@@ -20,6 +20,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.settings import Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
 
@@ -110,18 +111,21 @@ def _models() -> LoadedModels:
     return LoadedModels()
 
 
-def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
+def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input; the last few inputs are remembered."""
-    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}"
+    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}/{weights}"
     key = (which, example.ids.tobytes(), example.types.tobytes())
-    return _attention(key, loaded, example)
+    return _attention(key, loaded, example, weights)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
-def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
+def _attention(
+    key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded, _weights: Weights
+) -> np.ndarray:
+    from bertviz_core.models.norms import observing
     from bertviz_core.models.single_input import attention as run
 
-    return run(_model, _example)
+    return run(observing(_model, _weights), _example)
 
 
 def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:

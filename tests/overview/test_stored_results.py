@@ -30,10 +30,10 @@ def test_every_result_of_a_model_is_told_with_its_provenance(filled, tiny, demo)
 
 
 def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
-    found = largest(filled, tiny.checkpoint.fingerprint(), "corrected")
+    found = largest(filled, tiny.checkpoint.fingerprint(), Settings())
     assert list(found) == ["surface_patterns", "entropy"]
     assert {result.provenance["corpus"]["digest"] for result in found.values()} == {source(LONG).digest}
-    assert largest(filled, tiny.checkpoint.fingerprint(), "paper") == {}
+    assert largest(filled, tiny.checkpoint.fingerprint(), Settings(mode="paper")) == {}
 
 
 def test_damaged_and_foreign_entries_are_passed_over(filled, tiny):

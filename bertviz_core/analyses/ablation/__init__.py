@@ -59,4 +59,5 @@ ANALYSIS = Analysis(
     forwards=forwards,
     limit=64,
     masked_lm=True,
+    reads_maps=False,
 )

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.analysis import HeadColumn
 from bertviz_core.heads import Head, all_heads, ranks
-from bertviz_core.plotting import style
-from bertviz_core.plotting.palette import NEUTRAL, SEP
+from bertviz_core.numbers import number
+from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
 
 MARGIN = {"l": 60, "r": 10, "t": 30, "b": 45}
@@ -29,12 +32,40 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
     return figure.update_layout(height=400, legend=legend)
 
 
+def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
+    """The map of one quantity; changes have a scale that is centered on 0, and hovering says the interval too."""
+    values, interval = result[column.quantity], result.interval(column.quantity)
+    signed = column.quantity != "gradient_estimate"
+    highest = float(np.nanmax(np.abs(values))) or 1.0
+    layers, heads = values.shape
+    triples = zip(all_heads(layers, heads), values.flat, interval.flat, ranks(values).flat, strict=True)
+    return HeadMap(
+        tuple(
+            f"{head.label(base)}: {shown(column, value, half)}; rank {rank} of {values.size}"
+            for head, value, half, rank in triples
+        ),
+        layers,
+        heads,
+        base,
+        values,
+        (-highest if signed else 0.0, highest),
+        "share of words" if column.percent else "nats",
+        DIVERGING if signed else SEQUENTIAL,
+    )
+
+
+def shown(column: HeadColumn, value: float, interval: float) -> str:
+    """A value with its interval: changes with their sign."""
+    sign = "" if column.quantity == "gradient_estimate" else "+"
+    return f"{value:{sign}.1%} ± {interval:.1%}" if column.percent else f"{value:{sign}.3g} ± {interval:.2g} nats"
+
+
 def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
     change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
     heads = all_heads(*change.shape)
     texts = [
-        f"{head.label(base)}: {style.number(value)} ± {half:.2g} nats; estimate {style.number(guess)}"
+        f"{head.label(base)}: {number(value)} ± {half:.2g} nats; estimate {number(guess)}"
         for head, value, half, guess in zip(heads, change.flat, interval.flat, estimate.flat, strict=True)
     ]
     figure = go.Figure(
@@ -109,11 +140,11 @@ def group_rows(result: Ablation) -> list[dict[str, Any]]:
         {
             "group": group_name(group["name"]),
             "heads": len(group["heads"]),
-            "change, nats": f"{style.number(group['loss_change'])} ± {group['interval']:.2g}",
+            "change, nats": f"{number(group['loss_change'])} ± {group['interval']:.2g}",
             "random heads, nats": "–"
             if group["random_loss_change"] is None
-            else f"{style.number(group['random_loss_change'])}  ({style.number(min(group['random_draws']))} to "
-            f"{style.number(max(group['random_draws']))})",
+            else f"{number(group['random_loss_change'])}  ({number(min(group['random_draws']))} to "
+            f"{number(max(group['random_draws']))})",
         }
         for group in result.groups
     ]
@@ -127,18 +158,12 @@ def group_name(name: str) -> str:
 def head_rows(result: Ablation, head: Head) -> list[dict[str, str]]:
     """A row for each quantity of one head, with interval and rank."""
     at = (head.layer, head.head)
-    titles = {
-        "loss_change": "loss without the head, nats",
-        "right_change": "right guesses without the head",
-        "to_sep_loss_change": "loss without its attention to [SEP], nats",
-        "to_sep_right_change": "right guesses without its attention to [SEP]",
-        "gradient_estimate": "gradient estimate, nats",
-    }
-    rows = []
-    for name in (name for name in titles if name in result.present):
-        value, interval = result[name][at], result.interval(name)[at]
-        sign = "" if name == "gradient_estimate" else "+"
-        shown = f"{value:{sign}.1%} ± {interval:.1%}" if "right" in name else f"{value:{sign}.3g} ± {interval:.2g}"
-        rank = f"{ranks(result[name])[at]} of {np.size(result[name])}"
-        rows.append({"change of": titles[name], "value": shown, "rank": rank})
-    return rows
+    columns = [column for column in ANALYSIS.columns if column.quantity in result.present]
+    return [
+        {
+            "quantity": column.label.removesuffix(", nats"),
+            "value": shown(column, result[column.quantity][at], result.interval(column.quantity)[at]),
+            "rank": f"{ranks(result[column.quantity])[at]} of {result[column.quantity].size}",
+        }
+        for column in columns
+    ]

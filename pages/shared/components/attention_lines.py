@@ -1,21 +1,15 @@
-"""The lines of one head, drawn in the browser; attention_lines.js and .css stand beside this file."""
+"""The lines of one head, drawn in the browser by the core's own script."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Units
-from bertviz_core.viewer.view import InputAttention, shorten
-
-HERE = Path(__file__).parent
-MAX_CHARACTERS = 200  # of a label that travels
+from bertviz_core.viewer.lines_component import line_data, script, style
+from bertviz_core.viewer.view import InputAttention
 
 
 def attention_lines(
@@ -38,33 +32,10 @@ def attention_lines(
     pins: "from3" or "to3", positions of first tokens, from 1.   masked: positions of masked tokens, from 0.
     on_pins, on_mask: called with the new pins, or the first position to mask or to give back, in session state.
     """
-    data = {
-        "from": _units(seen.queries, masked),
-        "to": _units(seen.keys, masked),
-        "weights": pack(seen.of(head)),
-        "minWeight": min_weight,
-        "pins": list(pins),
-        "text": text,
-        "canMask": can_mask,
-        "title": title,
-        "name": f"attention-{head.label()}",
-    }
+    drawn = line_data(seen, head, title=title, min_weight=min_weight, masked=masked)
+    data = {**drawn, "pins": list(pins), "text": text, "canMask": can_mask}
     _component()(data=data, key=key, on_pins_change=on_pins, on_mask_change=on_mask)
 
 
-def pack(weights: np.ndarray) -> str:
-    """base64 of (query, key) weights as little-endian uint16, 65535 for 1: the error is below 1e-5."""
-    return base64.b64encode(np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2").tobytes()).decode()
-
-
-def _units(units: Units, masked: Collection[int]) -> list[dict[str, Any]]:
-    columns = zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
-    return [
-        {"label": shorten(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
-        for label, special, start in columns
-    ]
-
-
 def _component() -> Callable[..., Any]:
-    script, style = ((HERE / f"attention_lines.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    return st.components.v2.component("attention_lines", js=script, css=style)
+    return st.components.v2.component("attention_lines", js=script(), css=style())

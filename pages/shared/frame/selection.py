@@ -29,7 +29,8 @@ class Selection:
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        settings = ANALYSES[analysis].limited(self.settings)
+        """What a page asks for on these choices."""
+        settings = ANALYSES[analysis].relevant(self.settings)
         return Request(analysis, self.checkpoint, self.source, settings, options or {})
 
 

@@ -69,11 +69,12 @@ def panel(page: str, selection: Selection) -> None:
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
+    lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
     counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
-        "stored": "✓" if result is not None else "not yet" if stored.can_be_made(request) else "no masked-word head",
+        "stored": "✓" if result is not None else "not yet" if stored.can_be_made(request) else lacking,
         "rests on": counts,
     }
 

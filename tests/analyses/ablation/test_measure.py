@@ -194,9 +194,9 @@ def test_survives_its_bytes(result: Ablation) -> None:
 
 
 def test_reads_64_segments_where_no_limit_is_given() -> None:
-    assert ANALYSES["ablation"].limited(Settings()).limit == 64
-    assert ANALYSES["ablation"].limited(Settings(limit=3)).limit == 3
-    assert ANALYSES["entropy"].limited(Settings()).limit is None
+    assert ANALYSES["ablation"].relevant(Settings()).limit == 64
+    assert ANALYSES["ablation"].relevant(Settings(limit=3)).limit == 3
+    assert ANALYSES["entropy"].relevant(Settings()).limit is None
 
 
 def test_the_model_is_left_as_it_was(model: loading.AttentionModel, result: Ablation) -> None:
