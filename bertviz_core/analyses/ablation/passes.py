@@ -14,8 +14,9 @@ from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, MeanOut
 from bertviz_core.analyses.ablation.worst_words import PLACES
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import Thresholds, behaviors
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
+from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
@@ -50,7 +51,7 @@ class Passes:
     def behaviors(self, request: Request) -> np.ndarray:
         """(layer, head) labels by the paper's thresholds, on the same segments, unmasked."""
         model = self.restart.model
-        sums = [ANALYSES[name].accumulator(model, request) for name in ("surface_patterns", "entropy")]
+        sums = [analysis.accumulator(model, request) for analysis in (surface_patterns, entropy)]
         self.progress.start("Measuring the behavior of heads", self.count)
         stream.run(model, self.examples, sums, self.progress, self.batch_tokens)
         means = [dict(zip(one.quantities, one.result()["mean"], strict=True)) for one in sums]
