@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bertviz_core import __version__
 from bertviz_core.analyses import results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
@@ -17,6 +16,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.settings import Settings
+from bertviz_core.version import __version__
 from bertviz_core.viewer.view import InputAttention
 
 if TYPE_CHECKING:

@@ -19,6 +19,8 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
 
+COMMAND = "bertviz-core"  # as pyproject.toml installs it
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
 
@@ -56,7 +58,8 @@ app.add_typer(store_app, name="store")
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error and exit code 2, never a traceback."""
     try:
-        app(prog_name="python -m bertviz_core")
+        installed = Path(sys.argv[0]).stem == COMMAND
+        app(prog_name=COMMAND if installed else "python -m bertviz_core")
     except BertvizError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

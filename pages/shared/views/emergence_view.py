@@ -36,9 +36,8 @@ class BehaviorCourse:
     table: pd.DataFrame
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def course(key: str, _result: Emergence) -> BehaviorCourse:
-    return BehaviorCourse(_result.behaviors(), _result.to_frame())
+def course(result: Emergence) -> BehaviorCourse:
+    return BehaviorCourse(result.behaviors(), result.to_frame())
 
 
 def made_of(result: Emergence) -> None:
