@@ -21,6 +21,8 @@ from pages.shared.derived import derived
 from pages.shared.frame import sidebar
 from pages.shared.views import ablation_view, head_view
 
+WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 210), ("value", 130))}
+
 selection = sidebar.current()
 page.header("ablation", selection)
 mean = st.toggle(
@@ -41,15 +43,15 @@ st.markdown(
     "Attention alone does not say which heads a model uses: here each one is switched off."
 )
 entries = [
-    ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} words right"),
+    ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
     ("Heads that matter", f"{worse} of {change.size}", "rise above its interval"),
 ]
 if "to_sep_loss_change" in result.present:
     at = result.largest("to_sep_loss_change")
     to_sep = result["to_sep_loss_change"][at.layer, at.head]
-    entries.append(("Largest change, [SEP] alone", f"{number(to_sep)} nats", f"head {at.label(base)}; no-op: 0"))
+    entries.append(("Largest, [SEP] only", f"{to_sep:+.3f} nats", f"head {at.label(base)}; a no-op: 0"))
 correlation = result.correlation()
-entries.append(("Estimate and measurement", f"{correlation:.2f}", "Spearman's rank correlation"))
+entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))
 page.metrics(entries)
 
 column = head_view.choose(ANALYSIS, result)
@@ -63,10 +65,11 @@ with right:
     alt = f"Map of all heads, layer by head, colored by {column.label}"
     page.head_map(derived(change_map, result, column, base), "ablation-map", alt, selection)
 
-left, right = st.columns([2, 3], gap="medium")
+left, right = st.columns(2, gap="medium")
 with left:
     st.markdown(f"**Head {selection.label}**: each change with its 95% interval over segments, and its rank")
-    st.dataframe(head_rows(result, head), hide_index=True, alt=f"Every value of head {selection.label}")
+    rows = head_rows(result, head)
+    st.dataframe(rows, hide_index=True, column_config=WIDTHS, alt=f"Every value of head {selection.label}")
 with right:
     ablation_view.words(result, selection)
 

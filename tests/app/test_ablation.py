@@ -26,7 +26,7 @@ def test_the_page_opens_on_the_stored_result(tmp_path) -> None:
     assert not app.exception
     metrics = {metric.label: metric.value for metric in app.metric}
     assert metrics["Loss of the whole model"] == f"{result.loss:.2f} nats"
-    assert metrics["Estimate and measurement"] == f"{result.correlation():.2f}"
+    assert metrics["Gradient estimate"] == f"{result.correlation():.2f}"
     said = words(app)
     for word in result.words(Head(0, 4)):
         assert f"+{word.loss_after - word.loss_before:.2f}" in said

@@ -34,22 +34,32 @@ ANALYSIS = Analysis(
     title="Ablation",
     summary="Change of the masked-word loss when heads are switched off, one by one and in groups, or only their "
     "attention to [SEP].",
-    section="Beyond the paper: does a head matter?",
+    section="Does a head matter?",
     icon=":material/power_settings_new:",
     result="Ablation",
     options=Replacement,
     view=MaskedInputs,
     columns=(
-        averaged_column("loss_change", "change of the loss without the head, nats", name="without the head"),
-        averaged_column("right_change", "change of right guesses without the head", percent=True, overview=False),
+        averaged_column("loss_change", "change of the loss without the head, nats", name="loss, no head"),
+        averaged_column(
+            "right_change",
+            "change of right guesses without the head",
+            name="right guesses, no head",
+            percent=True,
+            overview=False,
+        ),
         averaged_column(
             "to_sep_loss_change",
             "change of the loss without attention to [SEP], nats",
-            name="without attention to [SEP]",
+            name="loss, no attention to [SEP]",
             marker=SEP,
         ),
         averaged_column(
-            "to_sep_right_change", "change of right guesses without attention to [SEP]", percent=True, overview=False
+            "to_sep_right_change",
+            "change of right guesses without attention to [SEP]",
+            name="right guesses, no [SEP]",
+            percent=True,
+            overview=False,
         ),
         averaged_column(
             "gradient_estimate", "gradient estimate of the change, nats", name="gradient estimate", marker=BROAD

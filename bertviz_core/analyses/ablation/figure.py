@@ -141,10 +141,7 @@ def group_rows(result: Ablation) -> list[dict[str, Any]]:
             "group": group_name(group["name"]),
             "heads": len(group["heads"]),
             "change, nats": f"{number(group['loss_change'])} ± {group['interval']:.2g}",
-            "random heads, nats": "–"
-            if group["random_loss_change"] is None
-            else f"{number(group['random_loss_change'])}  ({number(min(group['random_draws']))} to "
-            f"{number(max(group['random_draws']))})",
+            "random heads, nats": "–" if group["random_draws"] == [] else number(group["random_loss_change"]),
         }
         for group in result.groups
     ]
@@ -161,7 +158,7 @@ def head_rows(result: Ablation, head: Head) -> list[dict[str, str]]:
     columns = [column for column in ANALYSIS.columns if column.quantity in result.present]
     return [
         {
-            "quantity": column.label.removesuffix(", nats"),
+            "quantity": column.short,
             "value": shown(column, result[column.quantity][at], result.interval(column.quantity)[at]),
             "rank": f"{ranks(result[column.quantity])[at]} of {result[column.quantity].size}",
         }
