@@ -1,5 +1,5 @@
-"""Switching off every head of a model of BERT-base's shape: from each head's own layer on, against whole forward passes;
-CPU seconds.
+"""Switching off every head of a model of BERT-base's shape: from each head's own layer on, against whole passes; CPU
+seconds.
 
     OMP_NUM_THREADS=1 python -m benchmarks.ablation [--segments 4] [--turns 2]
 

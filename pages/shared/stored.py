@@ -43,8 +43,8 @@ def results(page: str, selection: Selection) -> dict[str, Any]:
 
 
 def everything(page: str, selection: Selection) -> list[Request]:
-    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind, or where
-    the analysis takes as long as many passes over the corpus: its own page offers it."""
+    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind, or
+    where it costs as much as many passes over the corpus: its own page offers it."""
     return [
         selection.request(analysis.name).on(known[0])
         for analysis in ANALYSES.values()

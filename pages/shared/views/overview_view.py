@@ -87,7 +87,8 @@ def _job(page: str, selection: Selection) -> None:
         return
     job_panel.ended(job, "Finished passes are stored.")
     if not wanted:
-        st.caption("All analyses are stored for these corpora.")
+        apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
+        st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
         return
     groups = passes(wanted)
     seconds = sum(max(_seconds(request, selection) for request in group) for group in groups)
