@@ -25,6 +25,7 @@ UNTOUCHED = {
     "dtype",
     "training",
     "possessives",
+    "mean",
 }  # they ask for new results
 NOT_IN_ADDRESS = {"corpus", "guess", "paste", "everything"}  # the upload's token is; which guess the link is for is not
 
