@@ -60,6 +60,8 @@ def _no_op(result: Any) -> Verdict:
     attention = _present(result, "attention_to_sep").mean(axis=1)
     layer = int(attention.argmax())
     to_sep, to_other = (float(_present(result, name)[layer].mean()) for name in ("to_sep", "to_other"))
+    if not to_other > 0:
+        return Verdict("undecided", f"In layer {layer + 1} no attention has a gradient.")
     ratio = to_sep / to_other
     return Verdict(
         decided(ratio < NO_OP),
