@@ -38,7 +38,7 @@ EXPLORE = (
     Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
     Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False, reads_maps=False),
-    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False, reads_maps=False),
 )
 ANALYSES_PAGES = tuple(
     Entry(
@@ -51,9 +51,11 @@ ANALYSES_PAGES = tuple(
     )
     for analysis in sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
 )
+BUILT_IN_PAGES = tuple(entry for entry in ANALYSES_PAGES if entry.name in BUILT_IN)
 SECTIONS = {
     "Explore": EXPLORE,
-    "The paper": tuple(entry for entry in ANALYSES_PAGES if entry.name in BUILT_IN),
+    "The paper": tuple(entry for entry in BUILT_IN_PAGES if entry.section.startswith("Section")),
+    "Beyond the paper": tuple(entry for entry in BUILT_IN_PAGES if not entry.section.startswith("Section")),
     "Installed analyses": tuple(entry for entry in ANALYSES_PAGES if entry.name not in BUILT_IN),
 }
 ENTRIES = (*EXPLORE, *ANALYSES_PAGES)

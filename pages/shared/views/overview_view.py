@@ -14,6 +14,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, passes
 from bertviz_core.heads import Head
+from bertviz_core.numbers import plural
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.overview.table import SUFFIXES, summarized
 from bertviz_core.paper_report.pages import to_html
@@ -95,7 +96,7 @@ def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
     lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
-    counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
+    counts = ", ".join(plural(origin[name], name) for name in COUNTED if name in origin)
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
@@ -112,11 +113,11 @@ def _job(page: str, selection: Selection) -> None:
         return
     job_panel.ended(job, "Finished passes are stored.")
     if not wanted:
-        st.caption("All analyses are stored for these corpora.")
+        apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
+        st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
         return
     groups = passes(wanted)
-    forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
-    seconds = seconds_to_analyze(selection) * forwards
+    seconds = sum(max(_seconds(request, selection) for request in group) for group in groups)
     st.write(
         f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
@@ -124,6 +125,11 @@ def _job(page: str, selection: Selection) -> None:
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     label = f"Run all (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
+
+
+def _seconds(request: Request, selection: Selection) -> float:
+    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
+    return seconds_to_analyze(selection, forwards, request.settings.limit)
 
 
 def _run_everything(wanted: list[Request]) -> None:
