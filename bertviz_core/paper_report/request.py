@@ -103,8 +103,8 @@ def seconds(wanted: list[Request]) -> float:
     for together in requests.passes(wanted):
         first = together[0]
         tokens = min(first.source.size / 5, (first.settings.limit or 10**9) * first.settings.max_length)
-        forwards = max(ANALYSES[request.analysis].forwards for request in together)
-        total += (6 + 2 * first.checkpoint.parameters() * tokens / 6e10) * forwards
+        cost = max(ANALYSES[request.analysis].cost(first.checkpoint) for request in together)
+        total += 6 + cost * 2 * first.checkpoint.parameters() * tokens / 6e10
     return total
 
 
