@@ -15,7 +15,11 @@ model = services.model(selection.checkpoint, selection.settings.dtype)
 with st.container(key="input-choice"):
     one = input_choice.choose(selection, model)
     if one.cut:
-        st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
+        limit, most = selection.settings.max_length, selection.checkpoint.max_length
+        more = f" Raise “{sidebar.MAX_LENGTH}” in “More settings” to see them." if limit < (most or limit + 1) else ""
+        st.warning(
+            f"{one.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=":material/content_cut:"
+        )
     viewer_link.back_to_document()
 
 positions = [p for p in marked_tokens.masked(address.get("mask")) if one.can_mask(p, model.tokens)]

@@ -23,6 +23,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     address.stop()
 
 summary = st.container(horizontal=True, vertical_alignment="center")
+clearest_heads.sentences(results, selection)
 left, right = st.columns([2, 3], gap="medium")
 with left:
     picture = st.container()

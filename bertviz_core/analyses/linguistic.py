@@ -63,16 +63,13 @@ def shown_counts(result: DependencyHeads) -> DependencyHeads:
 
 
 def _found_relations(result: Any) -> list[tuple[str, str]]:
-    """The relations whose best head leaves the best fixed offset furthest behind, its interval clear of it."""
+    """The relations whose best head is above the best fixed offset on held-out sentences, the furthest above first."""
     table = shown_counts(result).to_frame()
-    table = table[~table["relation"].isin(NO_RELATION) & (table["low"] > table["baseline_accuracy"])]
-    order = (table["accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
+    table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
+    order = (table["heldout_accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
     return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
 
 
 def _found_coreference(result: Any) -> list[tuple[str, str]]:
-    """The best head on all mentions together, where it beats the guess that the nearest mention is the antecedent."""
-    best = result.best()
-    nearest = result.systems_accuracy()[result.systems.index("nearest"), 0]
-    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
-    return [(best.head.label(), "coreference")] if accuracy > nearest else []
+    """The best head on all mentions together, where it is above the nearest mention on held-out documents."""
+    return [(result.best().head.label(), "coreference")] if result.is_above("nearest") else []

@@ -19,7 +19,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
     by_type,
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, check_candidates
-from bertviz_core.analyses.proportions import share, wilson
+from bertviz_core.analyses.proportions import is_above, share, wilson
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
@@ -114,6 +114,11 @@ class CoreferenceHeads(Result):
             head = _most(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
             right += typed[:, head.layer, head.head, fold]
         return share(right, self.n())
+
+    def is_above(self, system: str, direction: int = 0) -> bool:
+        """Whether the best head on all mentions is above a system (docs/methods.md, section 6)."""
+        baseline = self.systems_accuracy()[self.systems.index(system), 0]
+        return bool(is_above(self.heldout(direction=direction)[0], self.n()[0], baseline))
 
     def systems_accuracy(self) -> np.ndarray:
         """(system, type)."""

@@ -232,10 +232,12 @@ def checkbox(label: str, *, key: str, **more: Any) -> bool:
     return _drawn(key, False, st.checkbox(label, key=key, **more))
 
 
-def text(draw: Callable[..., str | None], label: str, *, key: str, default: str, **more: Any) -> str:
-    """A text, drawn by st.text_input or st.text_area."""
+def text(
+    draw: Callable[..., str | None], label: str, *, key: str, default: str, most: int | None = None, **more: Any
+) -> str:
+    """A text, drawn by st.text_input or st.text_area; at `most` so many characters of it go to the address."""
     _restore(label, key, default, str)
-    return _drawn(key, default, draw(label, key=key, **more) or "")
+    return _drawn(key, default, draw(label, key=key, **more) or "", most=most)
 
 
 def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
@@ -288,11 +290,11 @@ def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -
         return default
 
 
-def _drawn(key: str, default: Any, value: T, follows: bool = False) -> T:
+def _drawn(key: str, default: Any, value: T, follows: bool = False, most: int | None = None) -> T:
     """Note a choice for the address."""
     address = current()
     is_default = value == default and not (follows and key in address.explicit)
-    address.drawn[key] = None if is_default or value is None else _text(value)
+    address.drawn[key] = None if is_default or value is None else _text(value)[:most]
     return value
 
 

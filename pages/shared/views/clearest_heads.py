@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 
 import streamlit as st
 
+from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.heads import Head
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
@@ -24,6 +28,23 @@ SEGMENTS = 2
 SENTENCES = 2
 SENTENCE = 70  # characters of a sentence that is seen without scrolling
 BESIDE = 3  # examples in a row
+
+
+def sentences(results: Results, selection: Selection) -> None:
+    """One sentence for each of the clearest heads, that has a verdict or is over its threshold, with links."""
+    thresholds, lines = asdict(Thresholds()), []
+    for one in derived(clearest, results):
+        if one.value > thresholds["entropy" if one.behavior == "broad" else one.behavior]:
+            unit = "nats of entropy" if one.quantity == "entropy" else "of its attention"
+            lines.append(
+                f"{one.head.label(selection.base)} {plain(BEHAVIORS[one.behavior][-1])}: {number(one.value)} {unit}"
+            )
+    for label, what in derived(linguistic, results).items():
+        lines.append(
+            f"{Head.parse(label).label(selection.base)} finds {plain(what)}, above the baseline on held-out text"
+        )
+    if lines:
+        st.markdown("**The clearest heads.** " + "; ".join(f"head {line}" for line in lines) + ".")
 
 
 def behaviors(results: Results, selection: Selection) -> None:

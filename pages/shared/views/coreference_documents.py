@@ -29,7 +29,8 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
     names = {number: f"{number}. {document['name']}" for number, document in enumerate(result.documents, start=1)}
     numbers = [*names]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        number = address.selectbox("Document", numbers, key="document", default=1, format_func=names.get, width=320)
+        first = _first_with_guesses(result, choice)
+        number = address.selectbox("Document", numbers, key="document", default=first, format_func=names.get, width=320)
         wanted = address.segmented("Guesses", FILTERS, key="guesses", default="all")
         minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
     index = number - 1
@@ -37,7 +38,7 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
     guesses = result.guesses(index, choice)
     right = sum(guess.right for guess in guesses)
     st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
-    for passage in _passages(document):
+    for passage in _passages(document, guesses):
         selected = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
         part, shown = cut(document, [g for g in selected if g.weight >= minimum], passage)
         st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch")
@@ -99,11 +100,18 @@ def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
         st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
 
 
-def _passages(document: dict[str, Any]) -> list[tuple[int, int]]:
-    """The passage to draw: all of a short document, of a long one what the reader turns to."""
+def _first_with_guesses(result: CoreferenceHeads, choice: Choice) -> int:
+    """Number of the first document, from 1, in which there is something to guess."""
+    return next((place for place in range(len(result.documents)) if result.guesses(place, choice)), 0) + 1
+
+
+def _passages(document: dict[str, Any], guesses: Sequence[Guess]) -> list[tuple[int, int]]:
+    """The passage to draw: all of a short document, of a long one what the reader turns to, at first one with
+    guesses."""
     runs = passages(document)
     if len(runs) == 1:
         return runs
     labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
-    chosen = address.select_slider("Passage", labels, key="passage", default=labels[0])
+    first = next((place for place, run in enumerate(runs) if cut(document, guesses, run)[1]), 0)
+    chosen = address.select_slider("Passage", labels, key="passage", default=labels[first])
     return [runs[labels.index(chosen)]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.predictions import score
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
-from bertviz_core.analyses.proportions import wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import ranks
@@ -47,6 +49,7 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
     st.markdown(
         f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} of the "
         f"mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); the rules find {percent(rules, n)}. "
+        f"{_verdict(result)} "
         f"{result.single:,} mentions have only one candidate. :gray[Attention from a mention to its antecedent. Read "
         f"as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
     )
@@ -57,6 +60,16 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
             icon=":material/info:",
         )
     _offer(best, selection)
+
+
+def _verdict(result: CoreferenceHeads, direction: int = 0) -> str:
+    """Which simple baselines the best head is above on held-out documents."""
+    if int(result.n()[0]) < MIN_SCORED:
+        return f"Fewer than {MIN_SCORED} mentions: too few for a verdict."
+    if np.isnan(result.heldout(direction=direction)[0]):
+        return "One half of the documents has no mention to score: no verdict."
+    beaten = [name for name in ("nearest", "head match", "rule-based") if result.is_above(name, direction)]
+    return f"On held-out documents it is clearly above {' and '.join(beaten) or 'none of the baselines'}."
 
 
 def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) -> None:
@@ -95,36 +108,44 @@ def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
     """(label, this run, paper) for the best head by the paper's measure, and for the paper's baselines."""
     best, n = result.best(), int(result.n()[0])
     accuracy = result.head_row(best)["accuracy"]
-    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
+    theirs = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), theirs[PAPER_HEAD])]
     for name, share in zip(result.systems, result.systems_accuracy()[:, 0], strict=True):
         if name in paper.TABLE_2:
-            entries.append((name.capitalize(), percent(share, n), f"paper: {paper.TABLE_2[name][0]}%"))
+            entries.append((name.capitalize(), percent(share, n), theirs[name]))
     return entries
+
+
+def is_comparable(result: CoreferenceHeads) -> bool:
+    """Whether the paper's numbers may stand beside this corpus's: they are of CoNLL-2012."""
+    origin = result.provenance
+    return "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
 
 
 def table_2(result: CoreferenceHeads, base: int) -> None:
     """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
     best, accuracy = result.best(), result.accuracy()
     systems = zip(result.systems, result.systems_accuracy(), strict=True)
-    rows = [_table_row(name, shares, result.n(), name) for name, shares in systems]
+    theirs = paper.TABLE_2 if is_comparable(result) else {}
+    rows = [_table_row(name, shares, result.n(), theirs.get(name, ())) for name, shares in systems]
     label = f"best head, {best.head.label(base)}"
-    rows.append(_table_row(label, _of(accuracy, best), result.n(), PAPER_HEAD))
+    rows.append(_table_row(label, _of(accuracy, best), result.n(), theirs.get(PAPER_HEAD, ())))
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
     each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
-    rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
+    rows.append(_table_row("best head for each type", np.array(each), result.n()))
     for index in range(1, len(result.directions)):
         other = result.best(direction=index)
         label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
-        rows.append(_table_row(label, _of(accuracy, other), result.n(), ""))
-    st.markdown("**Table 2**: accuracy (%), mention → antecedent; in parentheses: the paper's, on CoNLL-2012")
+        rows.append(_table_row(label, _of(accuracy, other), result.n()))
+    beside = "; in parentheses: the paper's, on CoNLL-2012" if theirs else ""
+    st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
     named = [one.head.label(base) if one else "none" for one in apart]
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
 
 
-def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, theirs: str) -> dict[str, Any]:
-    there = paper.TABLE_2.get(theirs, ())
+def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequence[int] = ()) -> dict[str, Any]:
     cells = [percent(share, n).removesuffix("%") for share, n in zip(shares, counts, strict=True)]
     cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
     return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))

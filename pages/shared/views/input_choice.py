@@ -56,7 +56,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             label,
             key=key,
             default=value,
-            max_chars=MAX_CHARACTERS,
+            most=MAX_CHARACTERS,
             height=90,
             on_change=forget_marks,
             placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
@@ -66,6 +66,13 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             (right, "Segment B (optional)", "", "second"),
         )
     )
+    if max(len(text), len(second)) > MAX_CHARACTERS:
+        st.warning(
+            f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
+            "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
+            icon=":material/content_cut:",
+        )
+        text, second = text[:MAX_CHARACTERS], second[:MAX_CHARACTERS]
     given = address.toggle(
         "Split words at spaces only",
         key="given",
