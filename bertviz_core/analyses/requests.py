@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core import __version__
+from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -20,7 +21,7 @@ from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Reading
+    from bertviz_core.models.reading import Index
 
     Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
@@ -55,8 +56,8 @@ def compute(
 ) -> Any:
     """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return.
 
-    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Nothing is stored
-    before everything is done.
+    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
+    is kept, and a later call goes on from there.
     """
     wanted = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
     with store.pinned(other.key() for other in wanted) if store else nullcontext():
@@ -87,9 +88,9 @@ def compute_all(
 
     load: how a model is loaded, where it is not by `load_model`.
 
-    What a pass finds is stored when the pass ends, and a pass that fails does not stop the others: the first
-    BertvizError is raised when all have been tried, a ModelError only where there is no other. Cancelled ends it at
-    once.
+    What a pass finds is stored when the pass ends, what it has summed while it runs. A pass that fails does not stop
+    the others: the first BertvizError is raised when all have been tried, a ModelError only where there is no other.
+    Cancelled ends it at once.
     """
     progress, failed, model, load = progress or Progress(), [], None, load or load_model
     requests = list(requests)
@@ -123,11 +124,7 @@ def _compute_pass(
     progress.start("Loading the model")
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
-    results = _pass(together, model, execution, progress)
-    for request, result in zip(together, results, strict=True):
-        if store:
-            store.put(request.key(), result.to_bytes())
-    return results
+    return _pass(together, model, store, execution, progress)
 
 
 def needs_masked_lm(together: Sequence[Request]) -> bool:
@@ -143,28 +140,44 @@ def load_model(together: Sequence[Request], execution: Execution) -> AttentionMo
     return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=needs_masked_lm(together))
 
 
-def _pass(together: Sequence[Request], model: AttentionModel, execution: Execution, progress: Progress) -> list[Result]:
-    """Every result of the requests, from one reading of the corpus and one pass of the model."""
-    from bertviz_core.engine import stream
-
+def _pass(
+    together: Sequence[Request],
+    model: AttentionModel,
+    store: Store | None,
+    execution: Execution,
+    progress: Progress,
+) -> list[Result]:
+    """Every result of the requests, from one reading of the corpus and one pass of the model, all stored."""
     first = together[0]
     asked = ANALYSES[first.analysis]
-    analyses = [ANALYSES[request.analysis] for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
-    reading = examples.count(progress.advance)  # ahead of the pass: progress has an end, a bad last line is known early
-    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, together, strict=True)]
-    progress.start("Running the model", reading.counts[examples.unit], examples.unit)
-    run = getattr(asked.measure, "run", stream.run)
-    run(model, examples, accumulators, progress, execution.batch_tokens)
+    index = index_of(first, examples, store, progress.advance)
+    device = f"{model.device}, batches of {execution.batch_tokens or model.batch_tokens} tokens"
+    chunks = ChunkPass(together, index, model, store if asked.chunked else None, device)
+    total = index.counts[examples.unit]
+    progress.start("Running the model", total, examples.unit, before=chunks.done)
+    if asked.chunked:
+        try:
+            run_here(chunks, examples, model, progress, execution.batch_tokens)
+        except BaseException:
+            chunks.save()
+            raise
+    else:
+        asked.measure.run(model, examples, [each.total for each in chunks.sums], progress, execution.batch_tokens)
     progress.start("Writing the results")
-    return [
-        each.finish(accumulator, examples, _provenance(request, model, reading))
-        for each, accumulator, request in zip(analyses, accumulators, together, strict=True)
+    results = [
+        ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))
+        for request, each in zip(together, chunks.sums, strict=True)
     ]
+    for request, result in zip(together, results, strict=True):
+        if store:
+            store.put(request.key(), result.to_bytes())
+    chunks.drop()
+    return results
 
 
-def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[str, Any]:
     import numpy
     import torch
     import transformers
@@ -187,8 +200,8 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
             "digest": request.source.digest,
             "bytes": request.source.size,
         },
-        **reading.counts,
-        "left_out": reading.skipped.to_json(),
+        **index.counts,
+        "left_out": index.skipped.to_json(),
         "settings": asdict(request.settings),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

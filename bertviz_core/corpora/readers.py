@@ -12,9 +12,13 @@ from bertviz_core.corpora.treebank.reader import check_treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 
+TEXT, JSON = "text", "JSON"
+
 
 def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     """Text or the authors' JSON; raises InputError for a source with nothing in it."""
+    if known := source.start.format:
+        return ExampleCorpus(source) if known == JSON else TextCorpus(source)
     head = ""
     for piece in source.text():  # not by lines: a JSON list of any length may stand on one
         head += piece.strip()

@@ -33,4 +33,5 @@ ANALYSIS = Analysis(
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
     prefix="probe_",
     forwards=8,
+    chunked=False,
 )

@@ -39,7 +39,7 @@ def read_coreference(source: Source, *, predicted: bool = False) -> CoreferenceC
 
     predicted: where a file has both, take the chains a system predicted instead of the gold ones.
     """
-    kind = _recognize(source)
+    kind = source.start.format or _recognize(source)
     if kind == "jsonlines":
         return CoreferenceCorpus(source, kind, lambda s, left: jsonlines.documents(s, left, predicted=predicted))
     readers: dict[str, Reader] = {"CorefUD": corefud.documents, "GAP": gap.documents}

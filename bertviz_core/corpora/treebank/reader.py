@@ -30,7 +30,7 @@ class Treebank:
     format: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "format", _recognize(self.source))
+        object.__setattr__(self, "format", self.source.start.format or _recognize(self.source))
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; the others are counted in `skipped`.
@@ -38,7 +38,7 @@ class Treebank:
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
         read = {CONLLU: conll.read_universal, CONLLX: conll.read_x, AUTHORS: read_plain}[self.format]
-        number, good = 0, False
+        number, good = self.source.start.document, False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
