@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from bertviz_core.corpora.source import CHUNK, Source, Start
+from bertviz_core.errors import InputError
 
 
 class LineOffsets:
@@ -94,5 +95,5 @@ class Slices:
         data = self._stream.read(size) if size > 0 else b""
         self._position += len(data)
         if size > 0 and not data:
-            raise EOFError(f"{self._source.name} has become shorter since it was read")
+            raise InputError("The file has become shorter since it was read.", where=self._source.name)
         return data

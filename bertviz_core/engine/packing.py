@@ -22,7 +22,7 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
             arrays[name] = np.ascontiguousarray(value.cpu().numpy())
         else:
             other[name] = value
-    return safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)})
+    return _ordered(safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)}))
 
 
 def metadata_of(data: bytes) -> dict[str, str]:
@@ -42,3 +42,13 @@ def unpack(data: bytes) -> dict[str, Any]:
         for name, array in arrays.items()
     }
     return named | other
+
+
+def _ordered(data: bytes) -> bytes:
+    """The same with its metadata by name: safetensors writes them in an order that differs from run to run."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data[end:]
