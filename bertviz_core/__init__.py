@@ -1,13 +1,59 @@
-"""The analysis core of "What does BERT look at?": corpora, models, analyses, figures and the engine.
+"""What BERT's attention heads look at, on your own model and text: analyses, attention lines and reports.
 
-It never imports streamlit, and importing it is cheap: torch and transformers come in only when a model runs.
+    import bertviz_core as bv
+
+    result = bv.analyze("surface_patterns", model="demo", corpus=["The cat sat on the mat. It slept."])
+    bv.attention("demo", "The cat sat on the mat.")
+
+Importing the package imports neither torch, pandas nor plotly: each name is loaded when it is first used.
 """
 
-import os
+from __future__ import annotations
 
-__version__ = "0.1.0"
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from bertviz_core.errors import BertvizError
+    from bertviz_core.heads import Head
+    from bertviz_core.library.analyze import analyse, analyze
+    from bertviz_core.library.lines import AttentionLines, attention
+    from bertviz_core.library.result import AnalysisResult
+
+__all__ = [
+    "AnalysisResult",
+    "AttentionLines",
+    "BertvizError",
+    "Head",
+    "analyse",
+    "analyze",
+    "attention",
+]
+_MODULES = {
+    "AnalysisResult": "library.result",
+    "AttentionLines": "library.lines",
+    "BertvizError": "errors",
+    "Head": "heads",
+    "analyse": "library.analyze",
+    "analyze": "library.analyze",
+    "attention": "library.lines",
+}
 
 # Two OpenMP threads that spin beside another busy process run 8 times slower; it must be set before torch.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # A tokenizer's own threads add nothing at this size and warn after a fork.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

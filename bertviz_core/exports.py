@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bertviz_core import __version__
 from bertviz_core.analyses import results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
@@ -15,8 +14,9 @@ from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.plotting.style import number
+from bertviz_core.numbers import number
 from bertviz_core.settings import Settings
+from bertviz_core.version import __version__
 from bertviz_core.viewer.view import InputAttention
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dic
         "model_fingerprint": checkpoint.fingerprint()[:16],
         "input_digest": digest[:16],
         "mode": settings.mode,
+        "weights": settings.weights,
         "dtype": settings.dtype,
         "bertviz_core": __version__,
         "citation": CITATION,

@@ -1,4 +1,4 @@
-"""Whole numbers from text that somebody else wrote."""
+"""Numbers from text that somebody else wrote, and numbers as text."""
 
 import re
 
@@ -15,3 +15,8 @@ def small_int(text: str) -> int | None:
         text: One to nine ASCII digits, without a sign.
     """
     return int(text) if SMALL.fullmatch(text) else None
+
+
+def number(value: float) -> str:
+    """Three decimals; three significant digits where those would say little."""
+    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from bertviz_core.errors import SettingsError
 
 Mode = Literal["corrected", "paper"]
 MODES: tuple[Mode, ...] = ("corrected", "paper")
+Weights = Literal["attention", "norms"]
+WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
 DTYPES = ("float32", "bfloat16")
 DEVICES = ("auto", "cpu", "cuda")
 
@@ -19,7 +21,8 @@ class Settings:
 
     max_length: tokens of a segment, special ones included.   limit: the first so many segments, None for all.
     seed: of every random choice.   mode: "corrected", or "paper" for the release's own choices.
-    dtype: of the weights; softmax and statistics are float32 and sums float64 in any case.
+    dtype: of the parameters; softmax and statistics are float32 and sums float64 in any case.
+    weights: what is read as a map: attention weights, or how much each moves (docs/methods.md, section 11).
     """
 
     max_length: int = 128
@@ -27,10 +30,18 @@ class Settings:
     seed: int = 0
     mode: Mode = "corrected"
     dtype: str = "float32"
+    weights: Weights = "attention"
 
     @property
     def paper(self) -> bool:
         return self.mode == "paper"
+
+    def to_json(self) -> dict[str, Any]:
+        """For keys and provenance: without `weights` where these are attention weights, so that older keys hold."""
+        values = asdict(self)
+        if self.weights == "attention":
+            del values["weights"]
+        return values
 
     def check(self, longest: int | None) -> None:
         """Check the values against the model's limit and their ranges.
@@ -50,7 +61,8 @@ class Settings:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
         if self.limit is not None and self.limit < 1:
             raise SettingsError("The limit is below 1.", hint="Choose 1 or more segments, or no limit.")
-        for name, value, allowed in (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES)):
+        choices = (("mode", self.mode, MODES), ("dtype", self.dtype, DTYPES), ("weights", self.weights, WEIGHTS))
+        for name, value, allowed in choices:
             if value not in allowed:
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}.")
 

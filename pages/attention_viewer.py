@@ -41,11 +41,13 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
-seen = look(shown.layout, services.attention(model, shown.example), view)
+weights = selection.settings.weights
+seen = look(shown.layout, services.attention(model, shown.example, weights), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
     attention_panel.claim(seen, selection, view, min_weight if shape == "lines" else 0)
     if positions:
-        difference = moved(services.attention(model, one.example), services.attention(model, changed.example))
+        maps = (services.attention(model, each.example, weights) for each in (one, changed))
+        difference = moved(*maps)
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 if not seen.weights.size:
     st.stop()
@@ -69,7 +71,8 @@ page.about(
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",
     "Figures 1 and 5. The darker a line, the more the token on the left attends to the one on the right. Attention to "
     "a word split into several pieces is summed over them, attention from it is averaged (section 4.1). If special "
-    "tokens are hidden, each row's remaining weights are divided by their sum.",
+    "tokens are hidden, each row's remaining weights are divided by their sum. With norms, a line is as dark as the "
+    "share of what the token receives that comes from there (section 11 of the methods).",
     look,
     section=10,
 )

@@ -7,7 +7,8 @@ from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, b
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
-from bertviz_core.plotting.style import head_map, percent_decimals
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.style import percent_decimals
 from pages.shared import boxes, page
 from pages.shared.derived import derived
 from pages.shared.frame import sidebar
@@ -56,9 +57,9 @@ with left:
 with right:
     values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = page.drawn(head_map, values, f"of {kind} mentions", base=selection.base)
+    squares = value_map(values, f"of {kind} mentions", base=selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
-    page.chart(squares, "coreference-map", alt, head=selection.head)
+    page.head_map(squares, "coreference-map", alt, selection)
 
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):

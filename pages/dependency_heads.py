@@ -7,7 +7,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES,
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
 from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.corpora.treebank.reader import CONLLU
-from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.derived import derived
 from pages.shared.frame import sidebar
@@ -45,9 +45,9 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown(f"**Head map**: {boxes.plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = page.drawn(head_map, values, f"of {relation}", base=selection.base, unit="accuracy")
+    squares = value_map(values, f"of {relation}", base=selection.base, unit="accuracy")
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
-    page.chart(squares, "relation-map", alt, head=selection.head)
+    page.head_map(squares, "relation-map", alt, selection)
     st.markdown(f"**Fixed offsets**: {boxes.plain(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(offset_figure, result, relation), "offsets-figure", alt, clickable=False)

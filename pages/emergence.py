@@ -4,14 +4,15 @@ import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
 from pages.shared import boxes, page
+from pages.shared.derived import derived
 from pages.shared.frame import sidebar
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
 page.title("emergence")
-key, result = emergence_choice.result_or_stop(selection)
+result = emergence_choice.result_or_stop(selection)
 emergence_view.made_of(result)
-course = emergence_view.course(key, result)
+course = derived(emergence_view.course, result)
 emergence_view.claim(result, course)
 st.toggle(
     "Linear axis",

@@ -7,7 +7,7 @@ from bertviz_core.analyses.entropy import ANALYSIS
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.measure import measure
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
@@ -43,9 +43,9 @@ with left:
 with right:
     unit, top = ("share", 1.0) if column.quantity == "max_weight" else ("nats", result.uniform)
     st.markdown(f"**Head map**: {'' if column.quantity == 'max_weight' else 'entropy, '}{column.short}")
-    squares = page.drawn(head_map, result[column.quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
+    squares = value_map(result[column.quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
     alt = f"Map of all heads, layer by head, colored by {column.short}"
-    page.chart(squares, "entropy-map", alt, head=selection.head)
+    page.head_map(squares, "entropy-map", alt, selection)
     head_view.numbers(ANALYSIS, result, selection, column)
 
 head_view.examples(result, selection, column)

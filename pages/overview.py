@@ -7,7 +7,6 @@ from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.overview.head_summary import counted
 from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
-from pages.shared.components.marker_map import marker_map
 from pages.shared.derived import derived
 from pages.shared.frame import links, sidebar
 from pages.shared.views import clearest_heads, overview_view
@@ -40,9 +39,9 @@ with left:
     thresholds, named = Thresholds(entropy=entropy), derived(linguistic, results)
     labels = derived(head_panel.labels_of, results, thresholds)
     assert labels is not None  # one of the two analyses is stored
-    drawing = page.drawn(head_panel.map_of, results, thresholds, selection.base)
+    drawing = derived(head_panel.map_of, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
-    marker_map(drawing, selection.head, key="behavior-map", alt=alt, origin=st.session_state["origin"])
+    page.head_map(drawing, "behavior-map", alt, selection)
 with summary:
     groups = counted(labels)
     st.markdown(overview_view.claim(groups, labels.size))

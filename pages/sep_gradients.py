@@ -7,7 +7,7 @@ from bertviz_core.analyses.sep_gradients import ANALYSIS
 from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.measure import measure
 from bertviz_core.analyses.sep_gradients.result import SepGradients
-from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
@@ -52,9 +52,9 @@ with right:
     st.markdown(f"**Head map**: {column.short}")
     share = column.quantity.startswith("attention")
     limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(values.max())), "nats")
-    squares = page.drawn(head_map, values, unit, base=selection.base, limits=limits, unit=unit)
+    squares = value_map(values, unit, base=selection.base, limits=limits, unit=unit)
     alt = f"Map of all heads, layer by head, colored by {column.short}"
-    page.chart(squares, "gradient-map", alt, head=selection.head)
+    page.head_map(squares, "gradient-map", alt, selection)
 
 if "to_sep" in result.present:
     st.subheader("Is attention to [SEP] a no-op?")

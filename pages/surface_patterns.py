@@ -7,7 +7,7 @@ from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
-from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
@@ -42,9 +42,9 @@ with left:
     page.chart(page.drawn(paper_figure, result, selection.base), "surface-figure", alt, head=selection.head)
 with right:
     st.markdown(f"**Head map**: attention to {column.short}")
-    squares = page.drawn(head_map, values, f"to {column.short}", base=selection.base)
+    squares = value_map(values, f"to {column.short}", base=selection.base)
     alt = f"Map of all heads, layer by head, colored by attention to {column.short}"
-    page.chart(squares, "surface-map", alt, head=selection.head)
+    page.head_map(squares, "surface-map", alt, selection)
     head_view.numbers(ANALYSIS, result, selection, column)
 
 head_view.examples(result, selection, column)

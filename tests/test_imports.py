@@ -17,7 +17,7 @@ from bertviz_core.analyses.registry import BUILT_IN
 ROOT = Path(__file__).parents[1]
 REGISTRY = "bertviz_core.analyses.registry"
 LAYERS = (  # a module may import its own layer and those above it in this list
-    ("bertviz_core", "bertviz_core.errors"),
+    ("bertviz_core.errors", "bertviz_core.version"),
     ("bertviz_core.access", "bertviz_core.heads", "bertviz_core.numbers", "bertviz_core.paper"),
     ("bertviz_core.settings",),
     ("bertviz_core.corpora",),
@@ -27,7 +27,9 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.overview",),
     ("bertviz_core.emergence", "bertviz_core.tour", "bertviz_core.viewer"),
     ("bertviz_core.exports", "bertviz_core.tasks"),
+    ("bertviz_core.library",),
     ("bertviz_core.cli",),
+    ("bertviz_core",),  # whose names are the library's, loaded when they are used
     ("pages.shared",),
     ("pages",),
     ("app", "bertviz_core.__main__", "bertviz_core.assets"),

@@ -152,3 +152,10 @@ def test_no_literal_number_of_heads():
             if isinstance(node, ast.Subscript | ast.Call | ast.BinOp | ast.Tuple):
                 numbers = {n.value for n in ast.iter_child_nodes(node) if isinstance(n, ast.Constant)}
                 assert 144 not in numbers, path
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    found = imported_by("import bertviz_core as bv; bv.__version__; dir(bv)")
+    assert not found & {*HEAVY, "numpy", "pandas", "plotly", "streamlit", "sklearn", "scipy", "typer"}
+    code = "import bertviz_core as bv; bv.analyze; bv.analyze('surface_patterns')['previous']"
+    assert not imported_by(code) & {*HEAVY, "pandas", "streamlit"}  # a stored result needs no model

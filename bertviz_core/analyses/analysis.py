@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.plotting.palette import NEUTRAL, Marker
+from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.model import AttentionModel
+    from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
 
 Kind = Literal["text", "treebank", "coreference"]
@@ -97,7 +99,7 @@ class HeadColumn:
 
     def text(self, value: float) -> str:
         """A value as it is shown."""
-        from bertviz_core.plotting.style import number
+        from bertviz_core.numbers import number
 
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
@@ -109,16 +111,16 @@ class HeadColumn:
         assert values is not None, f"the result has no {self.quantity}"
         return Series(self.quantity, values, self.short, self.marker)
 
-    def map(self, result: Any, base: int = 1) -> go.Figure:
+    def map(self, result: Any, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
         import numpy as np
 
-        from bertviz_core.plotting.style import head_map
+        from bertviz_core.plotting.head_map import value_map
 
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
-        return head_map(values, self.label, base=base, limits=limits)
+        return value_map(values, self.label, base=base, limits=limits)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
@@ -167,6 +169,7 @@ class Analysis:
         masked_lm: Whether it needs the head that predicts masked words.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` is given the whole corpus
             where it is not.
+        reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 
     name: str
@@ -188,11 +191,16 @@ class Analysis:
     shared: bool = False
     masked_lm: bool = False
     chunked: bool = True
+    reads_maps: bool = True
 
     @property
     def command(self) -> str:
         """The name of its command."""
         return self.name.replace("_", "-")
+
+    def relevant(self, settings: Settings) -> Settings:
+        """The settings without what makes no difference to it: norms, where it reads no maps."""
+        return settings if self.reads_maps else replace(settings, weights="attention")
 
     @property
     def measure(self) -> Any:
@@ -243,7 +251,9 @@ class Analysis:
 
     def figure(self, result: Any) -> go.Figure:
         """The paper's figure, or a map of the first column."""
-        return self.own_figure(result) if self.own_figure else self.columns[0].map(result)
+        from bertviz_core.plotting.style import map_figure
+
+        return self.own_figure(result) if self.own_figure else map_figure(self.columns[0].map(result))
 
     def _module(self, name: str) -> ModuleType:
         """A module of the package; the package itself where it is a single module, or has none of that name."""

@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.registry import ANALYSES
@@ -34,7 +33,7 @@ DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 def index_of(request: Request, examples: Examples[Any], store: Store | None, advance: Callable[[int], None]) -> Index:
     """The counts and the chunks of a corpus, read once and kept as small data."""
     parts = [FORMAT, reading.CHUNK_TOKENS, type(examples).__name__, request.checkpoint.fingerprint()]
-    parts += [request.source.digest, asdict(request.settings)]
+    parts += [request.source.digest, request.settings.to_json()]
     name = "index/" + hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     with suppress(*DAMAGED):
         if store and (data := store.work(name)):

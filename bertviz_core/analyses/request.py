@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bertviz_core.corpora.source import Source
@@ -33,7 +33,7 @@ class Request:
             "analysis": self.analysis,
             "model": self.checkpoint.fingerprint(),
             "corpus": self.source.digest,
-            "settings": asdict(self.settings),
+            "settings": self.settings.to_json(),
             "options": self.options,
         }
         if self.others:

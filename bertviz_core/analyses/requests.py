@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core import __version__
 from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
@@ -17,7 +17,9 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.masked_head import check_masked_head
+from bertviz_core.models.norms import check_norms, observing
 from bertviz_core.settings import Execution
+from bertviz_core.version import __version__
 
 if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
@@ -33,9 +35,19 @@ CITATION = (
 
 
 def check_model(request: Request) -> None:
-    """Raises ModelError, without importing torch, where the analysis needs a head that the model lacks."""
+    """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
+    check_norms(request.checkpoint, request.settings.weights)
     if ANALYSES[request.analysis].masked_lm:
         check_masked_head(request.checkpoint)
+
+
+def can_compute(request: Request) -> bool:
+    """Whether the model has what the analysis needs."""
+    try:
+        check_model(request)
+    except ModelError:
+        return False
+    return True
 
 
 def find(store: Store | None, request: Request) -> Any | None:
@@ -77,6 +89,25 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     return list(groups.values())
 
 
+class LastModel:
+    """Loads models and keeps the last one: another pass of the same model does not load it again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, AttentionModel] | None = None
+
+    def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
+        """The model that these requests need; the last one where it will do, and never two at once."""
+        first = together[0]
+        key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
+        if self._last and self._last[0] == key and (self._last[1].masked_lm or not needs_masked_lm(together)):
+            return self._last[1]
+        self._last = None
+        gc.collect()  # modules refer to one another in circles
+        model = load_model(together, execution)
+        self._last = key, model
+        return model
+
+
 def compute_all(
     requests: Iterable[Request],
     store: Store,
@@ -84,28 +115,39 @@ def compute_all(
     progress: Progress | None = None,
     load: Load | None = None,
 ) -> None:
-    """Compute and store whatever of the requests, all of one model, is not stored yet, in as few passes as can be.
+    """Compute and store whatever of the requests is not stored yet, in as few passes as can be.
 
-    load: how a model is loaded, where it is not by `load_model`.
+    Results are stored when their pass ends, what it has summed while it runs. A pass that fails does not stop the
+    others, but for those of other models that would fail the same way.
 
-    What a pass finds is stored when the pass ends, what it has summed while it runs. A pass that fails does not stop
-    the others: the first BertvizError is raised when all have been tried, a ModelError only where there is no other.
-    Cancelled ends it at once.
+    Args:
+        requests: Of one model after another.
+        store: Where results are kept.
+        execution: How passes run.
+        progress: Counts passes, and where it is in each.
+        load: How a model is loaded; the last one is kept where this is not given.
+
+    Raises:
+        BertvizError: The first one, when all passes have been tried; a ModelError only where there is no other.
+        Cancelled: At once.
     """
-    progress, failed, model, load = progress or Progress(), [], None, load or load_model
+    progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, BertvizError]()
     requests = list(requests)
-    progress.start("Loading the model")
     with store.pinned(request.key() for request in requests):
-        for together in passes(request for request in requests if find(store, request) is None):
+        groups = passes(request for request in requests if find(store, request) is None)
+        for number, together in enumerate(groups, 1):
+            same = (together[0].source.digest, *(request.analysis for request in together))
+            if same in failures and not isinstance(failures[same], ModelError):
+                continue  # the corpus or the settings fail for every model
+            progress.start_pass(number, len(groups), Path(together[0].checkpoint.name).name)
             try:
-                model = model or load(together, execution)
-                _compute_pass(together, store, execution, progress, model, load)
+                _compute_pass(together, store, execution, progress, None, load)
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
-                failed.append(error)
-    if failed:
-        raise min(failed, key=lambda error: isinstance(error, ModelError))
+                failures.setdefault(same, error.with_traceback(None))  # whose frames would keep the model
+    if failures:
+        raise min(failures.values(), key=lambda error: isinstance(error, ModelError))
 
 
 def _compute_pass(
@@ -124,7 +166,7 @@ def _compute_pass(
     progress.start("Loading the model")
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
-    return _pass(together, model, store, execution, progress)
+    return _pass(together, observing(model, first.settings.weights), store, execution, progress)
 
 
 def needs_masked_lm(together: Sequence[Request]) -> bool:
@@ -202,7 +244,7 @@ def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[s
         },
         **index.counts,
         "left_out": index.skipped.to_json(),
-        "settings": asdict(request.settings),
+        "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),
         "device": model.device,

@@ -127,6 +127,7 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "corpus": provenance["corpus"]["name"],
         "corpus_digest": provenance["corpus"]["digest"][:16],
         "mode": settings["mode"],
+        "weights": settings.get("weights", "attention"),
         "max_length": settings["max_length"],
         "limit": settings["limit"],
         "seed": settings["seed"],

@@ -17,6 +17,9 @@ from bertviz_core.cli.store import store_app
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
+
+COMMAND = "bertviz-core"  # as pyproject.toml installs it
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -30,6 +33,7 @@ def overview(
     model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
     revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
     mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected",
+    weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention",
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
     out: Annotated[list[Path] | None, typer.Option(help="Output file, .csv or .json; repeatable.")] = None,
 ) -> None:
@@ -38,7 +42,8 @@ def overview(
 
     for path in out or []:
         exports.check_path(path, made.SUFFIXES)
-    table = made.overview(Store(store), checkpoint.find(model, revision), mode)
+    settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
+    table = made.overview(Store(store), checkpoint.find(model, revision), settings)
     for path in out or []:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
     if not out:
@@ -53,7 +58,8 @@ app.add_typer(store_app, name="store")
 def main() -> None:
     """Run the command line; a user's mistake is one message on standard error and exit code 2, never a traceback."""
     try:
-        app(prog_name="python -m bertviz_core")
+        installed = Path(sys.argv[0]).stem == COMMAND
+        app(prog_name=COMMAND if installed else "python -m bertviz_core")
     except BertvizError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -40,6 +40,7 @@ class Console:
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0
     batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
     mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
+    weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not read or write the store.")] = False
     out: Annotated[list[Path] | None, typer.Option(help="Output file, format by extension; repeatable.")] = None
@@ -54,7 +55,7 @@ class Console:
             return checkpoint.download(self.model, self.revision)
 
     def settings(self) -> Settings:
-        return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype)  # type: ignore[arg-type]
+        return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
 
     def execution(self) -> Execution:
         if self.batch_tokens is not None and self.batch_tokens < 1:
@@ -82,7 +83,7 @@ class Console:
         view.check()
         for path in self.out or []:
             exports.check_path(path)
-        settings = self.settings()
+        settings = analysis.relevant(self.settings())
         values = options.in_mode(settings.paper).to_json()
         request = Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
         extra = view.extra_files(request)

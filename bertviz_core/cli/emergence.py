@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from contextlib import ExitStack
 from functools import partial
@@ -11,14 +12,15 @@ from typing import Annotated
 import typer
 
 from bertviz_core import exports
+from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.emergence.join import join
-from bertviz_core.emergence.requests import EmergenceRequest, compute, find
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError, SettingsError
+from bertviz_core.errors import InputError, ModelError, SettingsError
 
 emergence_app = typer.Typer()
 
@@ -34,28 +36,18 @@ def emergence(
     """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
     for path in console.out or []:
         exports.check_path(path)
-    training = find_training(folder)
-    request = EmergenceRequest(training, find_source(text), find_source(treebank), console.settings())
-    result = _found_or_computed(console, request)
-    for path in console.out or []:
-        exports.write(result, path)
-    if not console.out:
-        print(exports.to_table(result))
-
-
-def _found_or_computed(console: Console, request: EmergenceRequest) -> Emergence:
-    """Without a store, what is computed of single checkpoints stands in a folder that goes when all is done."""
+    series = Series(find_training(folder), find_source(text), find_source(treebank), console.settings())
     with ExitStack() as stack:
         if console.no_store:
-            passing = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            store = Store(passing, shipped=passing / "nothing")
+            temporary = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            store = Store(temporary, shipped=temporary / "nothing")
         else:
             store = Store(console.store)
-        result = find(store, request)
-        if result is None:
-            result = compute(request, store, console.execution(), console.progress())
-            console.say("")
-    return result
+        try:
+            compute_all(series.requests(), store, console.execution(), console.progress())
+        except ModelError as error:  # of single checkpoints, which are skipped and counted
+            print(f"warning: {error}", file=sys.stderr)
+        console.write(series.assemble(partial(find, store)))
 
 
 @emergence_app.command("join-emergence")

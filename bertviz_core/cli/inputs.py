@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,6 +59,7 @@ def extract(
     """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
     from bertviz_core.engine.extract import extract as write_maps
     from bertviz_core.models.loading import load
+    from bertviz_core.models.norms import observing
     from bertviz_core.models.reading import Reading
 
     paths = console.out or []
@@ -69,8 +69,8 @@ def extract(
     inputs = segments_of(console)
     if word_level:
         _require_words(inputs)
-    model = load(console.checkpoint(), console.device, console.dtype)
-    metadata = {"settings": json.dumps(asdict(console.settings())), "model": model.checkpoint.fingerprint()}
+    model = observing(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
+    metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
     reading = Reading()
@@ -119,6 +119,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     """What the view shows of one input, and what it was computed from."""
     from bertviz_core.models.labels import layout_of
     from bertviz_core.models.loading import load
+    from bertviz_core.models.norms import observing
     from bertviz_core.models.single_input import OneInput, attention, pick
     from bertviz_core.viewer.view import look
 
@@ -126,7 +127,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     head.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
     example = pick(inputs, item)
-    model = load(checkpoint, console.device, console.dtype)
+    model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     one = OneInput(example, layout_of(example, inputs.tokens))
     origin = exports.input_origin(checkpoint, inputs.settings, one.digest())
     return look(one.layout, attention(model, example), view), origin

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.result import BY_STEP, Emergence
 from bertviz_core.errors import InputError
 
-BY_STEP = ("steps", "tokens", "loss", "right", "averages", "correct")
 SAME = ("quantities", "relations", "uniform", "n", "offsets", "offset_correct")
 CLOSE = 1e-4  # how far the checkpoint that both parts have may differ, which was computed twice
 

@@ -20,6 +20,7 @@ from bertviz_core.heads import Head
 if TYPE_CHECKING:
     import pandas as pd
 
+BY_STEP = ("steps", "tokens", "loss", "right", "averages", "correct")  # fields with a row for each step
 IN_TABLE = 2  # relations that have columns in the table
 
 

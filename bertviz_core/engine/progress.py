@@ -9,15 +9,26 @@ from typing import Any
 
 from bertviz_core.errors import Cancelled
 
-COUNTS = ("stage", "done", "total", "unit", "before")
+SHOWN = ("stage", "done", "total", "unit", "before", "losses", "pass_number", "passes", "subject")
 
 
 @dataclass
 class Progress:
-    """Written by a worker, read by anyone. `done` and `total` are in `unit`s; `total` 0 means not known yet.
+    """Written by a worker, read by anyone.
 
-    losses: what a training has reached so far in this stage, in nats a word.   before: how much of `done` an earlier
-    job has done.
+    Attributes:
+        stage: What is being done.
+        done: How much of it, in `unit`s.
+        total: Of how much; 0 where that is not known yet.
+        unit: What is counted.
+        started: When the stage began, in seconds of the monotonic clock.
+        cancelled: Set to stop the work.
+        before: How much of `done` an earlier job has done.
+        losses: What a training has reached so far in this stage, in nats a word.
+        pass_number: Which pass of the job this is, from 1.
+        passes: How many passes the job has.
+        subject: Whose pass it is.
+        begun: When the first pass began.
     """
 
     stage: str = "waiting"
@@ -28,6 +39,17 @@ class Progress:
     cancelled: threading.Event = field(default_factory=threading.Event)
     losses: list[float] = field(default_factory=list)
     before: int = 0
+    pass_number: int = 1
+    passes: int = 1
+    subject: str = ""
+    begun: float = field(default_factory=time.monotonic)
+
+    def start_pass(self, number: int, passes: int, subject: str) -> None:
+        """Begin one of several passes; raises Cancelled when someone asked for it."""
+        if number == 1:
+            self.begun = time.monotonic()
+        self.pass_number, self.passes, self.subject = number, passes, subject
+        self.start("Loading the model")
 
     def start(self, stage: str, total: int = 0, unit: str = "segments", before: int = 0) -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""
@@ -44,19 +66,22 @@ class Progress:
 
     def snapshot(self) -> dict[str, Any]:
         """Everything but the cancel, as JSON: what one process shows another."""
-        elapsed = time.monotonic() - self.started
-        counts = {name: getattr(self, name) for name in COUNTS}
-        return counts | {"elapsed": elapsed, "losses": list(self.losses)}
+        now = time.monotonic()
+        values = {name: getattr(self, name) for name in SHOWN}
+        return values | {"losses": list(self.losses), "elapsed": now - self.started, "since_begun": now - self.begun}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Take over another process's `snapshot`."""
-        self.started = time.monotonic() - snapshot["elapsed"]
-        for name in (*COUNTS, "losses"):
+        now = time.monotonic()
+        self.started, self.begun = now - snapshot["elapsed"], now - snapshot["since_begun"]
+        for name in SHOWN:
             setattr(self, name, snapshot[name])
 
     @property
     def fraction(self) -> float:
-        return min(1.0, self.done / self.total) if self.total else 0.0
+        """Of all passes, counted as equally long."""
+        part = min(1.0, self.done / self.total) if self.total else 0.0
+        return (self.pass_number - 1 + part) / self.passes
 
     @property
     def rate(self) -> float:
@@ -65,13 +90,16 @@ class Progress:
 
     @property
     def eta(self) -> float | None:
-        """Seconds to go in this stage, None while that is not known."""
+        """Seconds to go in this stage, or in all passes where there are several; None while that is not known."""
+        if self.passes > 1:
+            return (time.monotonic() - self.begun) * (1 / self.fraction - 1) if self.fraction else None
         return (self.total - self.done) / self.rate if self.total and self.done > self.before else None
 
     def __str__(self) -> str:
+        subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""
         if not self.total:
-            return self.stage
+            return subject + self.stage
         eta = f", about {self.eta:,.0f} s left" if self.eta is not None else ""
         slow = 0 < self.rate < 1
         pace = f"{1 / self.rate:,.0f} s each" if slow else f"{self.rate:,.0f} per second"
-        return f"{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"
+        return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"

@@ -106,6 +106,14 @@ class Store:
             return data
         return shipped.read_bytes() if shipped.exists() else None
 
+    def has(self, key: str) -> bool:
+        """Whether a result is stored or ships; one that is counts as used."""
+        with suppress(StoreError), self.reading() as cache:
+            if f"result/{key}" in cache:
+                self.mark_used(key)
+                return True
+        return (self.shipped / f"{key}.safetensors").exists()
+
     def put(self, key: str, data: bytes) -> None:
         self._set(f"result/{key}", data)
 

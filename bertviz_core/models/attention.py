@@ -1,8 +1,8 @@
 """Attention seen from inside the layer, while it is still on the device.
 
 transformers lets a model use a registered attention function and hands it the model's keyword arguments, so an
-`observer` given to the forward pass is called once a layer, in order, with that layer's maps. Families that ignore
-registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead.
+`observer` given to the forward pass is called once a layer, in order, with that layer's maps and values. Families that
+ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.models.norms import norm_weights, vector_norms
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
 
 REGISTERED = "bertviz_observed"
-Observer = Callable[["Tensor", "Tensor | None"], None]
+Observer = Callable[["Tensor", "Tensor | None", "Tensor | None"], None]  # (weights, logits, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,18 @@ class LayerAttention:
 
     weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
         distributions and must be masked by whoever reads them.
-    logits: the masked, scaled scores that the softmax saw, or None where the model does not show them.
+    logits: the masked, scaled scores that the softmax saw, or None where the model does not show them, and where
+        `weights` are norms.
+    vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
+    attention: the attention weights where `weights` are norms, else None.
     """
 
     layer: int
     weights: Tensor
     logits: Tensor | None
     causal: bool
+    vector_norms: Tensor | None = None
+    attention: Tensor | None = None
 
 
 def observed_attention(
@@ -48,7 +55,7 @@ def observed_attention(
     observer: Observer | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits) to the observer."""
+    """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits, value) to the observer."""
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     # Copied row by row first: the product itself would copy the transpose, element by element.
     logits = at_least_float32(query @ key.contiguous().transpose(-1, -2)).mul_(scale)
@@ -56,7 +63,7 @@ def observed_attention(
         logits.add_(attention_mask)
     weights = logits.softmax(-1)
     if observer is not None:
-        observer(weights, logits)
+        observer(weights, logits, value)
     return (weights.to(value.dtype) @ value).transpose(1, 2).contiguous(), weights
 
 
@@ -88,9 +95,9 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
     """
     seen = 0
 
-    def observer(weights: Tensor, logits: Tensor | None) -> None:
+    def observer(weights: Tensor, logits: Tensor | None, value: Tensor | None) -> None:
         nonlocal seen
-        observe(LayerAttention(seen, weights, logits, model.causal))
+        observe(_layer(model, seen, weights, logits, value))
         seen += 1
         if model.observable and seen == model.layers:
             raise _AllSeen
@@ -102,6 +109,17 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                observer(at_least_float32(weights), None)
+                observer(at_least_float32(weights), None, None)
     if seen != model.layers:
         raise RuntimeError(f"{seen} layers were captured in a model of {model.layers}.")
+
+
+def _layer(
+    model: AttentionModel, layer: int, weights: Tensor, logits: Tensor | None, value: Tensor | None
+) -> LayerAttention:
+    """What is shown of one layer: attention weights, or norms where the model is observed through them."""
+    if model.factors is None:
+        return LayerAttention(layer, weights, logits, model.causal)
+    assert value is not None, "norms are known only for families that call the registered attention function"
+    norms = vector_norms(value, model.factors[layer])
+    return LayerAttention(layer, norm_weights(weights, norms), None, model.causal, norms, weights)

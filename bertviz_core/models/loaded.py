@@ -20,10 +20,11 @@ class LoadedModels:
 
     Args:
         room: Bytes that the weights may take together. A single model may take more.
+        device: Where they run, one of settings.DEVICES.
     """
 
-    def __init__(self, room: int = ROOM) -> None:
-        self.room = room
+    def __init__(self, room: int = ROOM, device: str = "auto") -> None:
+        self.room, self.device = room, device
         self._models: OrderedDict[tuple[str, str], tuple[AttentionModel, int]] = OrderedDict()
         self._lock, self._loading = threading.Lock(), threading.Lock()
 
@@ -39,7 +40,7 @@ class LoadedModels:
                 return model
             size = checkpoint.parameters() * BYTES[dtype]
             self._make_room(size)
-            model = load_to_view(checkpoint, dtype=dtype)
+            model = load_to_view(checkpoint, self.device, dtype)
             with self._lock:
                 self._models[key] = model, size
             return model

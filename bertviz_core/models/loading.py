@@ -154,7 +154,7 @@ def _try(model: AttentionModel) -> list[Any]:
     maps: list[Any] = []
     with torch.inference_mode():
         try:
-            model.encoder(**batch.inputs(model), observer=lambda weights, logits: maps.append(weights))
+            model.encoder(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
         except (TypeError, IndexError):
             maps.clear()
         if maps:

@@ -100,7 +100,7 @@ def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Ten
     maps: list[Tensor] = []
     with _graph(model, selected):
         if model.observable:
-            output = model.masked_lm(**batch.inputs(model), observer=lambda weights, logits: maps.append(weights))
+            output = model.masked_lm(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
         else:
             output = model.masked_lm(**batch.inputs(model), output_attentions=True)
             maps = list(output.attentions)

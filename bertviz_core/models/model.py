@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.tokens import Tokens
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
@@ -19,6 +22,7 @@ class AttentionModel:
     observable: the family calls the registered attention function; otherwise maps come the ordinary way.
     causal: a token sees only itself and what stands before it.
     masked_lm: the model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
+    factors: what norms need of each layer, see `norms.output_factors`; None where attention weights are observed.
     """
 
     checkpoint: Checkpoint
@@ -31,6 +35,7 @@ class AttentionModel:
     observable: bool = True
     causal: bool = False
     masked_lm: Any = None
+    factors: tuple[Tensor, ...] | None = None
 
     @property
     def batch_tokens(self) -> int:

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import Column, Relation, counted
-from bertviz_core.plotting.style import BEHAVIORS, map_axes, number
-
-OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps a black marker in sight on a dark page
-AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
+from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
+from bertviz_core.plotting.style import BEHAVIORS
 
 
-def behavior_map(
-    labels: np.ndarray,
-    columns: list[Column],
-    named: Mapping[str, str],
-    base: int = 1,
-) -> go.Figure:
-    """Layers from left to right, heads from top to bottom, the behavior's marker; a click on the legend hides and
-    shows a behavior. `customdata[0]` is the label counted from 1."""
+def behavior_map(labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1) -> HeadMap:
+    """The map of all heads by what they do: (layer, head) names of behaviors."""
     layers, heads = labels.shape
-    size = max(8, min(22, 320 // max(layers, heads)))
-    figure = go.Figure(list(_traces(labels, columns, named, size, base)))
-    map_axes(figure, layers, heads, base)
-    legend = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"}
-    return figure.update_layout(
-        showlegend=True,
-        legend=legend,
-        height=max(420, heads * (size + 26) + 150),
-        margin={"t": 60, "b": 50},
-        hovermode="closest",
-    )
+    hover = [_hover(labels[at.layer, at.head], at, columns, named, base) for at in all_heads(layers, heads)]
+    groups = []
+    for behavior, count in counted(labels).items():
+        color, symbol, letter, name = BEHAVIORS[behavior]
+        members = tuple(head.label() for head in all_heads(layers, heads) if labels[head.layer, head.head] == behavior)
+        groups.append(MarkerGroup(f"{name} ({count})", color, symbol, letter, members, behavior == "other"))
+    return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
 
 
 def head_rows(columns: list[Column], head: Head, titles: Mapping[str, str]) -> list[dict[str, str]]:
@@ -65,29 +53,6 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
         }
         for relation in relations
     ]
-
-
-def _traces(
-    labels: np.ndarray, columns: list[Column], named: Mapping[str, str], size: int, base: int
-) -> Iterator[go.Scatter]:
-    """A trace for each behavior that some head has, and one for the letters on it."""
-    for behavior, count in counted(labels).items():
-        color, symbol, letter, name = BEHAVIORS[behavior]
-        layer, head = np.nonzero(labels == behavior)
-        heads = [Head(int(i), int(j)) for i, j in zip(layer, head, strict=True)]
-        marker = {"color": color, "symbol": symbol, "size": size - 6 if behavior == "other" else size}
-        yield go.Scatter(
-            x=(layer + 1).tolist(),
-            y=(head + 1).tolist(),
-            mode="markers+text" if letter else "markers",
-            text=[letter] * count,
-            textfont={"color": "#ffffff", "size": 10},
-            name=f"{name} ({count})",
-            customdata=[[at.label(), _hover(behavior, at, columns, named, base)] for at in heads],
-            hovertemplate="%{customdata[1]}<extra></extra>",
-            marker=marker | {"line": OUTLINE if behavior == "linguistic" else {"width": 0}},
-            **AS_IS,
-        )
 
 
 def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:

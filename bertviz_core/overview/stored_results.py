@@ -9,6 +9,7 @@ from typing import Any
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.engine.store import Store
+from bertviz_core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,31 +21,38 @@ class StoredResult:
     provenance: dict[str, Any]
 
     @property
+    def fingerprint(self) -> str:
+        """Of the model."""
+        return str(self.provenance["model"]["fingerprint"])
+
+    @property
     def size(self) -> tuple[int, str]:
         """For choosing among several: the tokens it rests on; the key, so that equals have an order."""
         return int(self.provenance["tokens"]), self.key
 
 
-def stored_results(store: Store, fingerprint: str) -> Iterator[StoredResult]:
-    """Every readable result of the model with these weights, stored or shipped."""
+def stored_results(store: Store) -> Iterator[StoredResult]:
+    """Every readable result, stored or shipped."""
     for key, head in store.heads():
         try:
             metadata = json.loads(head)["__metadata__"]
             stored = StoredResult(key, metadata["analysis"], json.loads(metadata["json"])["provenance"])
-            if stored.provenance["model"]["fingerprint"] == fingerprint and stored.analysis in ANALYSES:
+            if stored.analysis in ANALYSES and stored.fingerprint:
                 yield stored
         except (ValueError, KeyError, TypeError):
             continue  # of another version, or damaged
 
 
-def largest(store: Store, fingerprint: str, mode: str) -> dict[str, Any]:
-    """Analysis -> its result that rests on the most tokens, among those of one mode; what was asked for with options or
-    files of its own is left aside."""
+def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
+    """Analysis -> its result that rests on the most tokens, among those of the same mode and weights; what was asked
+    for with options or files of its own is left aside."""
     found: dict[str, StoredResult] = {}
-    for stored in stored_results(store, fingerprint):
+    for stored in stored_results(store):
         origin = stored.provenance
         plain = not origin["options"] and "others" not in origin
-        if plain and origin["settings"]["mode"] == mode:
+        expected = ANALYSES[stored.analysis].relevant(settings).to_json()
+        same = all(origin["settings"].get(name) == expected.get(name) for name in ("mode", "weights"))
+        if plain and same and stored.fingerprint == fingerprint:
             found[stored.analysis] = max(stored, found.get(stored.analysis, stored), key=lambda other: other.size)
     results = {name: _read(store, found[name]) for name in ANALYSES if name in found}
     return {name: result for name, result in results.items() if result is not None}

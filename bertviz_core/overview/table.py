@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.results import origin, to_csv
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError, SettingsError
+from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import Results, frame
 from bertviz_core.overview.stored_results import largest
-from bertviz_core.plotting.style import number
-from bertviz_core.settings import MODES
+from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ class Overview:
         lines = [self.heads.to_string(index=False, float_format=number, na_rep="-"), ""]
         lines += [
             f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
-            f"{origin['seed']}, {origin['dtype']}"
+            f"{origin['seed']}, {origin['dtype']}" + (", norms" if origin["weights"] == "norms" else "")
             for name, origin in self.origins.items()
         ]
         return "\n".join(lines)
@@ -47,15 +47,14 @@ class Overview:
         return json.dumps({"heads": table, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
 
 
-def overview(store: Store, checkpoint: Checkpoint, mode: str) -> Overview:
-    """From each analysis's result on the most tokens; raises InputError where nothing is stored of the model, and
-    SettingsError for an unknown mode."""
-    if mode not in MODES:
-        raise SettingsError(f"There is no mode {mode!r}.", hint=f"Choose one of {', '.join(MODES)}.")
-    results: Results = largest(store, checkpoint.fingerprint(), mode)
+def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
+    """From each analysis's result on the most tokens, in one mode and of one kind of weights; raises InputError where
+    nothing is stored of the model, and SettingsError for an unknown mode or kind of weights."""
+    settings.check(None)
+    results: Results = largest(store, checkpoint.fingerprint(), settings)
     if not results:
         raise InputError(
-            f"No results are stored for this model in mode {mode!r}.",
+            f"No results of {settings.weights} are stored for this model in mode {settings.mode!r}.",
             where=checkpoint.name,
             hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
         )

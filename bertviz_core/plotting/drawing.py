@@ -15,7 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.heads import Head
-from bertviz_core.plotting.style import RING, RING_WIDTH
+from bertviz_core.plotting.style import RING
 
 FOOT = 20  # pixels, for the line that says what a figure was made from
 Spec = dict[str, Any]
@@ -28,22 +28,22 @@ class Drawing:
     Attributes:
         data: The traces.
         layout: The layout.
-        points: Label of a head, from 1 -> (trace, point, x, y) wherever `customdata` names it.
+        points: Label of a head, from 1 -> (trace, x, y) wherever `customdata` names it.
     """
 
     data: tuple[Spec, ...]
     layout: Spec
-    points: Mapping[str, list[tuple[int, int, Any, Any]]]
+    points: Mapping[str, list[tuple[int, Any, Any]]]
 
     @classmethod
     def of(cls, figure: go.Figure) -> Drawing:
         """The drawing of a figure."""
-        points: dict[str, list[tuple[int, int, Any, Any]]] = {}
+        points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
-                for number, (x, y, named) in enumerate(zip(trace.x, trace.y, trace.customdata, strict=True)):
+                for x, y, named in zip(trace.x, trace.y, trace.customdata, strict=True):
                     if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
-                        points.setdefault(named[0], []).append((index, number, _plain(x), _plain(y)))
+                        points.setdefault(named[0], []).append((index, _plain(x), _plain(y)))
         spec = json.loads(figure.to_json())
         return cls(tuple(spec["data"]), spec["layout"], points)
 
@@ -51,17 +51,13 @@ class Drawing:
         """The figure for one reader.
 
         Args:
-            chosen: The head to ring: the squares of a map get an outline, other markers a circle.
+            chosen: The head whose dots get a circle.
             origin: What the figure was made from, said at its foot: the picture that someone saves takes it along.
             shapes: More shapes of the layout.
         """
         data = list(self.data)
-        for index, number, x, y in self.points.get(chosen.label(), ()) if chosen else ():
-            trace = data[index]
-            if isinstance(trace["marker"].get("line", {}).get("width"), list | tuple):
-                data[index] = _outlined(trace, number)
-            else:
-                data.append(_circle(trace, x, y))
+        for index, x, y in self.points.get(chosen.label(), ()) if chosen else ():
+            data.append(_circle(data[index], x, y))
         return {"data": data, "layout": self._layout(origin, shapes)}
 
     def _layout(self, origin: str, shapes: Sequence[Spec]) -> Spec:
@@ -78,13 +74,6 @@ class Drawing:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _outlined(trace: Spec, number: int) -> Spec:
-    widths = list(trace["marker"]["line"]["width"])
-    widths[number] = RING_WIDTH
-    marker = trace["marker"] | {"line": trace["marker"]["line"] | {"width": widths}}
-    return trace | {"marker": marker}
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.plotting import palette
+from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import Marker
 
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
@@ -24,8 +25,6 @@ BEHAVIORS = {
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),
 }
-# Alpha instead of a light end: low values fade into the page, light or dark.
-SEQUENTIAL = [[0.0, "rgba(76, 110, 245, 0.06)"], [1.0, "rgba(76, 110, 245, 1)"]]
 RING = "#e03131"  # round the chosen head
 RING_WIDTH = 3  # pixels, of the outline of a square
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
@@ -43,11 +42,6 @@ class Series:
 
 def label(layer: int, head: int, base: int = 1) -> str:
     return Head(layer, head).label(base)
-
-
-def number(value: float) -> str:
-    """Three decimals; three significant digits where those would say little."""
-    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
 
 
 def percent(share: float, n: int) -> str:
@@ -104,47 +98,33 @@ def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, A
     }
 
 
-def head_map(
-    values: np.ndarray,
-    name: str,
-    *,
-    chosen: Head | None = None,
-    base: int = 1,
-    limits: tuple[float, float] = (0.0, 1.0),
-    unit: str = "",
-) -> go.Figure:
-    """The map of heads: squares, layers from left to right, heads from top to bottom, the chosen one ringed.
-
-    A scatter, not a heatmap: clicks on heatmaps reach no one. `customdata[0]` is the label counted from 1.
-    """
-    dots = _dots(values, 0.0, name, base)
-    layers, heads = values.shape
-    y = np.tile(np.arange(1, heads + 1), layers)
-    ring = [0 if chosen is None or key != chosen.label() else RING_WIDTH for key in dots["customdata"][:, 0]]
+def map_figure(described: HeadMap, chosen: Head | None = None) -> go.Figure:
+    """The map of values for a file: squares, the chosen one ringed. `customdata[0]` is the label counted from 1."""
+    assert described.values is not None, "a map of markers or pictures is drawn in the browser alone"
+    heads = all_heads(described.layers, described.heads)
+    lowest, highest = described.limits
+    marker = {
+        "symbol": "square",
+        "size": square_size(described.layers),
+        "color": described.values.reshape(-1),
+        "colorscale": [list(stop) for stop in described.scale],
+        "cmin": lowest,
+        "cmax": highest,
+        "colorbar": COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
+        "line": {"color": RING, "width": [RING_WIDTH * (head == chosen) for head in heads]},
+        "opacity": 1,
+    }
     figure = go.Figure(
         go.Scatter(
-            x=dots["x"],
-            y=y,
+            x=[head.layer + 1 for head in heads],
+            y=[head.head + 1 for head in heads],
             mode="markers",
-            customdata=np.column_stack([dots["customdata"], [number(v) for v in values.reshape(-1)]]),
-            hovertemplate=f"%{{customdata[1]}}: %{{customdata[3]}} {name}; "
-            f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
-            marker={
-                "symbol": "square",
-                "size": square_size(layers),
-                "color": values.reshape(-1),
-                "colorscale": SEQUENTIAL,
-                "cmin": limits[0],
-                "cmax": limits[1],
-                "colorbar": COLORBAR | {"title": {"text": unit, "side": "bottom"}},
-                "line": {"color": RING, "width": ring},
-                "opacity": 1,
-            },
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
+            customdata=[[head.label(), text] for head, text in zip(heads, described.hover, strict=True)],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+            marker=marker,
         )
     )
-    return map_axes(figure, layers, heads, base)
+    return map_axes(figure, described.layers, described.heads, described.base)
 
 
 def square_size(layers: int) -> int:

@@ -2,63 +2,33 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import needs_masked_lm
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_path
-from bertviz_core.emergence import requests as emergence
-from bertviz_core.emergence.requests import EmergenceRequest
-from bertviz_core.emergence.training_folder import Training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.settings import Execution, Settings
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.settings import Settings
 
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
 
 
 def analyses(wanted: Iterable[Request], store: Store) -> Task:
-    """Compute and store what is not stored yet of these requests, all of one model.
+    """Compute and store what is not stored yet of these requests.
 
     Raises:
         InputError: a corpus is in this process's memory alone.
     """
     return {"kind": "analyses", "store": str(store.folder), "requests": [_request(request) for request in wanted]}
-
-
-def emergence_of(request: EmergenceRequest, store: Store) -> Task:
-    """Compute and store what is not stored yet of a whole training.
-
-    Raises:
-        InputError: a corpus is in this process's memory alone.
-    """
-    training = request.training
-    return {
-        "kind": "emergence",
-        "store": str(store.folder),
-        "name": training.name,
-        "steps": training.steps,
-        "checkpoints": [_checkpoint(one) for one in training.checkpoints],
-        "tokens": list(training.tokens.items()),
-        "left_out": training.skipped.reasons,
-        "text": _source(request.text),
-        "treebank": _source(request.treebank),
-        "settings": asdict(request.settings),
-    }
 
 
 def download(name: str, revision: str | None) -> Task:
@@ -70,7 +40,7 @@ class Performer:
     """Performs tasks one after another, and keeps the last model: the next task of the same model does not load it."""
 
     def __init__(self) -> None:
-        self._model: tuple[Any, AttentionModel] | None = None
+        self._models = requests.LastModel()
 
     def perform(self, task: Task, progress: Progress) -> None:
         """Raises BertvizError for what the user can mend, Cancelled when progress says so."""
@@ -79,37 +49,15 @@ class Performer:
     def _analyses(self, task: Task, progress: Progress) -> None:
         store = Store(Path(task["store"]))
         wanted = [_open_request(one, store) for one in task["requests"]]
-        requests.compute_all(wanted, store, requests.DEFAULT_EXECUTION, progress, self.load)
-
-    def _emergence(self, task: Task, progress: Progress) -> None:
-        store = Store(Path(task["store"]))
-        checkpoints = tuple(_open_checkpoint(one) for one in task["checkpoints"])
-        skipped, steps = Skipped(task["left_out"]), tuple(task["steps"])
-        training = Training(task["name"], steps, checkpoints, dict(task["tokens"]), skipped)
-        text, treebank = (_open_source(task[role], store) for role in ("text", "treebank"))
-        request = EmergenceRequest(training, text, treebank, Settings(**task["settings"]))
-        emergence.compute(request, store, requests.DEFAULT_EXECUTION, progress, self.load)
+        requests.compute_all(wanted, store, requests.DEFAULT_EXECUTION, progress, self._models.load)
 
     def _download(self, task: Task, progress: Progress) -> None:
         progress.start(f"Downloading {task['name']}")
         checkpoint.download(task["name"], task["revision"], from_environment())
 
-    def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
-        """The model that these requests need; the last one where it will do, and never two at once."""
-        first = together[0]
-        key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
-        if self._model and self._model[0] == key and (self._model[1].masked_lm or not needs_masked_lm(together)):
-            return self._model[1]
-        self._model = None
-        gc.collect()  # modules refer to one another in circles
-        model = requests.load_model(together, execution)
-        self._model = key, model
-        return model
-
 
 PERFORM: dict[str, Callable[[Performer, Task, Progress], None]] = {
     "analyses": Performer._analyses,
-    "emergence": Performer._emergence,
     "download": Performer._download,
 }
 
@@ -119,7 +67,7 @@ def _request(request: Request) -> dict[str, Any]:
         "analysis": request.analysis,
         "checkpoint": _checkpoint(request.checkpoint),
         "source": _source(request.source),
-        "settings": asdict(request.settings),
+        "settings": request.settings.to_json(),
         "options": request.options,
         "others": {role: _source(source) for role, source in request.others.items()},
     }

@@ -4,7 +4,7 @@ const LEVELS = 48; // lines of like darkness are drawn in one stroke
 const FAINT = 0.005; // a line this light cannot be seen
 const views = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
+export default function mount({ data, parentElement, setTriggerValue }) {
   let view = views.get(parentElement);
   if (!view) views.set(parentElement, (view = new Lines(parentElement)));
   view.send = setTriggerValue;

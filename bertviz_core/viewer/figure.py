@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
-from bertviz_core.plotting.style import COLORBAR, SEQUENTIAL
+from bertviz_core.plotting.palette import SEQUENTIAL
+from bertviz_core.plotting.style import COLORBAR
 from bertviz_core.plotting.writing import isolated
 from bertviz_core.viewer.view import InputAttention, shorten
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import Results, behavior_labels, columns, nearest, relations
+from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import stored
 from pages.shared.boxes import plain
@@ -63,7 +63,7 @@ def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
     return behavior_labels(results, thresholds, derived(linguistic, results))
 
 
-def map_of(results: Results, thresholds: Thresholds, base: int) -> go.Figure:
+def map_of(results: Results, thresholds: Thresholds, base: int) -> HeadMap:
     """The map of all heads by what they do."""
     labels, named = labels_of(results, thresholds), derived(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"

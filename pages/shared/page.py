@@ -20,7 +20,9 @@ from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, head_panel, methods, services
+from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyze
@@ -34,6 +36,8 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
     """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
     title(name)
     mode = "as in the paper" if selection.settings.paper else "corrected"
+    if selection.settings.weights == "norms" and catalogue.entry(name).reads_maps:
+        mode += ", norms in place of weights"
     model, corpus = selection.checkpoint, selection.source
     st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
     made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
@@ -132,6 +136,11 @@ def chart(
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
+
+
+def head_map(described: HeadMap, key: str, alt: str, selection: Selection) -> None:
+    """The map of heads with the chosen head ringed, where it has that head; a click chooses one."""
+    mount_map(described, selection.head, key=key, alt=alt, origin=st.session_state.get("origin", ""))
 
 
 def _clicked(key: str) -> None:

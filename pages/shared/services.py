@@ -13,13 +13,16 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence import requests as training_emergence
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import Series, shipped
 from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
+from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.overview.stored_results import stored_results
+from bertviz_core.settings import Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
 
@@ -110,18 +113,21 @@ def _models() -> LoadedModels:
     return LoadedModels()
 
 
-def attention(loaded: AttentionModel, example: Encoded) -> np.ndarray:
+def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input; the last few inputs are remembered."""
-    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}"
+    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}/{weights}"
     key = (which, example.ids.tobytes(), example.types.tobytes())
-    return _attention(key, loaded, example)
+    return _attention(key, loaded, example, weights)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
-def _attention(key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded) -> np.ndarray:
+def _attention(
+    key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded, _weights: Weights
+) -> np.ndarray:
+    from bertviz_core.models.norms import observing
     from bertviz_core.models.single_input import attention as run
 
-    return run(_model, _example)
+    return run(observing(_model, _weights), _example)
 
 
 def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
@@ -132,15 +138,41 @@ def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) ->
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
-def emergences() -> tuple[tuple[str, dict[str, Any]], ...]:
-    """(key, provenance) of every stored emergence."""
-    return tuple(training_emergence.stored(store()))
+def analyzed_models() -> tuple[tuple[str, str], ...]:
+    """(model's name, text's digest) of every stored result of surface patterns."""
+    found = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
+    return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in found)
+
+
+@st.cache_resource(show_spinner=False)
+def shipped_emergence() -> Emergence:
+    """That of the demo model."""
+    return shipped()
+
+
+def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
+    """What the stored results of a training add up to, if any checkpoint has them all; and the requests without one."""
+    requests = series.requests()
+    stored = tuple(filter(store().has, (request.key() for request in requests)))
+    key = (stored, repr(series.training))
+    result, missing = _assembled(key, series)
+    if len(missing) + len(stored) > len(requests):  # a damaged result may be computed anew
+        _assembled.clear(key, series)
+    return result, missing
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def emergence(key: str) -> Emergence:
-    """By its key, or "demo"; an absence is raised as LookupError, because what raises is not cached."""
-    result = training_emergence.shipped() if key == "demo" else training_emergence.read(store(), key)
-    if result is None:
-        raise LookupError(key)
-    return result
+def _assembled(key: tuple[tuple[str, ...], str], _series: Series) -> tuple[Emergence | None, list[Request]]:
+    absent = set()
+
+    def find(request: Request) -> Any | None:
+        result = requests.find(store(), request)
+        if result is None:
+            absent.add(request.key())
+        return result
+
+    try:
+        result = _series.assemble(find)
+    except ModelError:
+        result = None
+    return result, [request for request in _series.requests() if request.key() in absent]

@@ -7,10 +7,8 @@ from typing import Any
 from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import check_model
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import ModelError
 from pages.shared import services
 from pages.shared.frame import catalogue, uploads
 from pages.shared.frame.selection import Selection
@@ -49,12 +47,3 @@ def everything(page: str, selection: Selection) -> list[Request]:
         for analysis in ANALYSES.values()
         if (known := sources(analysis.corpus, page, selection))
     ]
-
-
-def can_be_made(request: Request) -> bool:
-    """Whether the model has what the analysis needs."""
-    try:
-        check_model(request)
-    except ModelError:
-        return False
-    return True

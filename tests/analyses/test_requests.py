@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -205,7 +205,7 @@ def test_the_results_that_ship_are_those_of_the_demo_and_the_sample_as_they_are(
         found = find(Store(tmp_path), request)
         assert found is not None, "a changed model, sample or format needs new results: build them"
         assert found.provenance["corpus"]["digest"] == request.source.digest
-        assert found.provenance["settings"] == {**asdict(Settings()), "mode": mode}
+        assert found.provenance["settings"] == {**Settings().to_json(), "mode": mode}
 
 
 # -- everything at once ----------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from bertviz_core.engine.store import Store
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
-from bertviz_core.plotting.style import head_map
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.style import map_figure
 
 
 @pytest.fixture
@@ -59,11 +60,11 @@ def test_a_quantity_that_no_segment_has_is_not_drawn(stored):
 def test_the_map_has_layers_across_heads_down_and_the_chosen_ringed(layers, heads):
     values = np.random.default_rng(0).random((layers, heads))
     chosen = Head(layers - 1, heads - 1)
-    figure = head_map(values, "x", chosen=chosen, base=0)
+    figure = map_figure(value_map(values, "x", base=0), chosen)
     marks = figure.data[0]
     np.testing.assert_allclose(np.array(marks.marker.color).reshape(layers, heads), values)
     assert (marks.x[-1], marks.y[-1]) == (layers, heads)
     assert [i for i, width in enumerate(marks.marker.line.width) if width] == [layers * heads - 1]
     assert marks.customdata[-1][0] == chosen.label()  # what a click means, counted from 1
-    assert marks.customdata[-1][1] == chosen.label(0)  # what the screen says
+    assert marks.customdata[-1][1].startswith(f"{chosen.label(0)}: ")  # what the screen says
     assert figure.layout.xaxis.ticktext[0] == "0"

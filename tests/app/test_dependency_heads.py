@@ -117,10 +117,7 @@ def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address
         page.wait_for_function("location.search.includes('relation=')", timeout=10_000)
         browser.settle(page)
         assert "head=6-8" not in page.url
-        squares = page.locator("[data-testid=stPlotlyChart]").first.locator(".scatterlayer .points path")
-        squares.nth(10).scroll_into_view_if_needed()
-        box = squares.nth(10).bounding_box()
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.locator(".point[data-head='2-3']").click()
         page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
         assert page.get_by_text("Head 2-3 in sentences with").is_visible()

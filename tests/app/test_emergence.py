@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from bertviz_core.emergence.requests import SHIPPED, shipped
+from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
 from pages.shared import services
 from tests import trainings
@@ -96,33 +96,50 @@ def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -
     assert "not one of this training's 2 × 2" in words(app)
 
 
-def test_stored_trainings_can_be_chosen_but_not_those_on_other_readers_uploads(tmp_path: Path) -> None:
+def test_analyzed_folders_can_be_chosen_but_not_those_on_other_readers_uploads(tmp_path: Path) -> None:
     folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
     app = open_own(folder)
     next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     wait_for_job(app)
     st.cache_resource.clear()
-    mine = next(option for option in app.run().selectbox(key="training").options if option.startswith("mine/steps ("))
-    app.selectbox(key="training").set_value(mine).run()
+    del app.session_state["trainings"]
+    app.selectbox(key="training").set_value("demo").run()
+    assert str(folder) in app.run().selectbox(key="training").options
+    app.selectbox(key="training").set_value(str(folder)).run()
     assert app.select_slider(key="at_step").options == ["3", "30"]
     stranger = open_app("emergence")
-    assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
-    for upload in services.uploads():
-        services.uploads().delete(upload.token, upload.owner)
-    stranger = open_app("emergence")
-    assert not any(option.startswith("mine/steps (") for option in stranger.selectbox(key="training").options)
+    assert str(folder) not in stranger.selectbox(key="training").options
 
 
-def test_a_damaged_training_is_said_and_the_choice_stays() -> None:
-    store, data = services.store(), SHIPPED.read_bytes()
-    store.put("0" * 64, data[:-1000])
+def test_what_is_missing_of_a_training_is_offered_beside_what_is_stored(tmp_path: Path) -> None:
+    folder = trainings.save(tmp_path / "steps", steps=(3, 30))
+    app = open_own(folder)
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
+    app = wait_for_job(app)
+    trainings.save(folder, steps=(300,))
+    app.run()
+    assert "4 of 12 analyses are missing" in words(app)
+    assert app.select_slider(key="at_step").options == ["3", "30"]
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
+    app = wait_for_job(app)
+    assert app.select_slider(key="at_step").options == ["3", "30", "300"]
+    assert "analyses are missing" not in words(app)
+
+
+def test_a_damaged_result_is_missing_and_can_be_computed_again(tmp_path: Path) -> None:
+    app = open_own(trainings.save(tmp_path / "steps", steps=(3, 30)))
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
+    app = wait_for_job(app)
+    store = services.store()
+    key = max(store.entries(), key=lambda entry: entry.size if entry.kind == "result" else 0).key
+    store.put(key, b"damaged")
     st.cache_resource.clear()
-    app = open_app("emergence")
-    kept = next(option for option in app.selectbox(key="training").options if option.endswith("(00000000)"))
-    app.selectbox(key="training").set_value(kept).run()
-    assert "is damaged" in unescaped(app.error[0].value) and not app.exception
-    app.selectbox(key="training").set_value("demo").run()
-    assert not app.error and len(app.metric) == 4
+    app.run()
+    assert "1 of 8 analyses are missing" in words(app) and not app.exception
+    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
+    app = wait_for_job(app)
+    assert "analyses are missing" not in words(app)
+    assert app.select_slider(key="at_step").options == ["3", "30"]
 
 
 @pytest.mark.parametrize(("name", "said"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])
@@ -140,7 +157,7 @@ def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path:
     next(b for b in app.button if b.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert "Masked-word loss" not in metrics(app) and len(app.metric) == 3
-    assert "a masked-word loss that cannot be computed" in words(app)
+    assert "no masked-word loss" in words(app)
 
 
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
@@ -156,8 +173,7 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
     result = shipped()
     with browser.served(tmp_path / "served") as address, browser.browser() as chromium:
         page = browser.open_page(chromium, f"{address}/emergence?head=2-3")
-        chart = page.locator("[data-testid=stPlotlyChart]").first
-        marks = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".shapelayer path")
+        marks = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path")
         before = marks.last.get_attribute("d")  # lines of changes come first
         page.get_by_role("slider").first.focus()
         page.keyboard.press("Home")
@@ -168,13 +184,10 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         assert marks.last.get_attribute("d") != before
         counted = dict(zip(*np.unique(result.behaviors()[0], return_counts=True), strict=True))
         drawn = [
-            chart.locator(".scatterlayer .trace").nth(i).locator(".points path").count() for i in range(len(counted))
+            int(entry.get_attribute("aria-label").split("(")[1].strip(")")) for entry in page.locator(".entry").all()
         ]
         assert sorted(drawn) == sorted(counted.values())
-        marker = chart.locator(".scatterlayer .points path").nth(3)
-        marker.scroll_into_view_if_needed()
-        box = marker.bounding_box()
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.locator(".point[data-head='1-4']").click()
         page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
         assert f"at_step={result.steps[0]}" in page.url and "head=" in page.url

@@ -206,9 +206,9 @@ def test_hostile_text_stays_text(address: str, chromium: Any) -> None:
 
 def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any) -> None:
     page = viewer(chromium, address)
-    pictures = page.get_by_role("group", name="A small picture of every head")
-    assert pictures.get_by_role("button").count() == 48
-    pictures.get_by_role("button", name="Head 2-3").click()
+    pictures = page.get_by_role("grid", name="A small picture of every head")
+    assert pictures.get_by_role("gridcell").count() == 48
+    pictures.get_by_role("gridcell", name="Head 2-3").click()
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
     assert page.get_by_text("Head 2-3 puts").is_visible()
@@ -217,11 +217,11 @@ def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('head=3-2')", timeout=10_000)
     browser.settle(page)
-    assert pictures.locator("[aria-pressed=true]").get_attribute("aria-label") == "Head 3-2"
+    assert pictures.locator("[aria-selected=true]").get_attribute("aria-label") == "Head 3-2"
     page.locator(".st-key-Next-head button").first.click()
     page.wait_for_function("location.search.includes('head=3-3')", timeout=10_000)
     browser.settle(page)
-    assert pictures.locator("[aria-pressed=true]").get_attribute("aria-label") == "Head 3-3"
+    assert pictures.locator("[aria-selected=true]").get_attribute("aria-label") == "Head 3-3"
     assert page.problems == []
     page.close()
 

@@ -15,8 +15,9 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from bertviz_core.analyses.surface_patterns.result import QUANTITIES
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.cli.commands import main
+from tests.families import FAMILIES, save
 
 ROOT = Path(__file__).parents[2]
 TEXT = "The cat sat on the mat.\nIt was warm, and it slept.\n\nAnother document.\nIt has two lines.\n"
@@ -196,3 +197,37 @@ def test_every_mistake_is_one_message_and_exit_code_2(tmp_path: Path):
         for words in said:
             assert words in done.stderr, (name, words, done.stderr)
         assert done.stdout == "", name
+
+
+def test_norms_in_place_of_weights(text: Path, tmp_path: Path):
+    """Other numbers, with the lengths of the vectors beside them; a family without them is refused by name."""
+    out = tmp_path / "norms.json"
+    done = run(
+        "surface-patterns", text, "--weights", "norms", "--out", out, "--out", tmp_path / "n.csv", store=tmp_path
+    )
+    assert done.returncode == 0
+    whole = json.loads(out.read_text())
+    assert list(whole["arrays"]) == [*QUANTITIES, *NORM_QUANTITIES]
+    assert whole["provenance"]["settings"]["weights"] == "norms"
+    assert set(pd.read_csv(tmp_path / "n.csv")["weights"]) == {"norms"}
+    run("surface-patterns", text, "--out", out, store=tmp_path)
+    plain = json.loads(out.read_text())
+    assert list(plain["arrays"]) == [*QUANTITIES]
+    assert plain["arrays"]["to_sep"] != whole["arrays"]["to_sep"]
+    refused = run("entropy", text, "--weights", "lengths", store=tmp_path)
+    assert refused.returncode == 2 and "Choose one of attention, norms" in refused.stderr
+    gpt2 = save(FAMILIES["gpt2"], tmp_path / "gpt2")
+    refused = run("entropy", text, "--weights", "norms", "--max-length", "32", "--model", gpt2, store=tmp_path)
+    assert refused.returncode == 2 and "bert, camembert, distilbert, electra, roberta" in refused.stderr
+
+
+def test_extracted_norms_are_those_of_one_input(text: Path, tmp_path: Path):
+    out, one = tmp_path / "maps.safetensors", tmp_path / "one.safetensors"
+    assert run("extract", text, "--weights", "norms", "--quiet", "--out", out).returncode == 0
+    command = ("attention", text, "--head", "1-1", "--quiet", "--out", one)
+    assert run(*command, "--weights", "norms").returncode == 0
+    norms = safetensors.numpy.load_file(one)["attention"]
+    assert safetensors.numpy.load_file(out)["0"] == pytest.approx(norms, abs=1e-6)
+    assert norms.sum(-1) == pytest.approx(np.ones(norms.shape[:-1]), abs=1e-5)
+    assert run(*command).returncode == 0
+    assert np.abs(safetensors.numpy.load_file(one)["attention"] - norms).max() > 0.01

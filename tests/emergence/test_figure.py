@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, positions, relations_figure
-from bertviz_core.emergence.requests import shipped
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.emergence.join import join
-from bertviz_core.emergence.requests import shipped
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import shipped
 from bertviz_core.errors import InputError
 
 CUT = 7

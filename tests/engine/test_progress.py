@@ -29,6 +29,22 @@ def test_a_new_stage_begins_at_nothing():
     assert (progress.stage, progress.done, progress.total, progress.unit) == ("two", 0, 5, "sentences")
 
 
+def test_several_passes_count_as_one_job():
+    progress = Progress()
+    progress.start_pass(1, 4, "step-10")
+    assert progress.eta is None
+    progress.start_pass(3, 4, "step-20")
+    progress.begun -= 10.0
+    progress.start("Running", 40)
+    progress.advance(20)
+    assert progress.fraction == (2 + 0.5) / 4
+    assert progress.eta == pytest.approx(10 / 2.5 * 1.5, rel=0.1)
+    assert str(progress).startswith("Pass 3 of 4 (step-20): Running: 20 of 40 segments")
+    shown = Progress()
+    shown.restore(json.loads(json.dumps(progress.snapshot())))
+    assert shown.eta == pytest.approx(progress.eta, rel=0.1) and shown.fraction == progress.fraction
+
+
 def test_more_than_all_is_all():
     progress = Progress(total=3)
     progress.advance(5)

@@ -54,6 +54,13 @@ def test_what_ships_is_found_beside_the_store_and_a_stored_result_goes_first(sto
     assert store.get("abc") == b"own"
 
 
+def test_a_result_is_there_stored_or_shipped(store):
+    store.shipped.mkdir()
+    (store.shipped / "b.safetensors").write_bytes(b"shipped")
+    store.put("a", b"stored")
+    assert [store.has(key) for key in "abc"] == [True, True, False]
+
+
 def test_a_planted_pickle_is_refused_and_not_opened(store, tmp_path):
     proof = tmp_path / "unpickled"
     plant(store, "result/evil", pickle.dumps(Mark(proof)))

@@ -43,8 +43,8 @@ def test_the_function_is_softmax_attention():
     output, weights = observed_attention(None, query, key, value, mask, 0.7, observer=lambda *pair: seen.append(pair))
     expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, mask, scale=0.7)
     assert torch.allclose(output, expected.transpose(1, 2), atol=1e-6)
-    ((shown, logits),) = seen
-    assert shown is weights
+    ((shown, logits, values),) = seen
+    assert shown is weights and values is value
     assert torch.equal(logits.softmax(-1), weights)
     assert (weights[1, :, :, 3] == 0).all()
 

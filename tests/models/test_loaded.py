@@ -21,7 +21,7 @@ def loads(monkeypatch):
     """Names in the order of loading; fails where two are loaded at once."""
     names, busy = [], threading.Lock()
 
-    def load(asked, dtype):
+    def load(asked, device, dtype):
         assert busy.acquire(blocking=False), "two models are loaded at once"
         time.sleep(0.02)
         names.append(f"{asked.fingerprint()} {dtype}")

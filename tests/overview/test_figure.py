@@ -19,12 +19,10 @@ COLUMNS = [
 
 
 def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
-    figure = behavior_map(LABELS, COLUMNS, {"2-2": "dobj"})
-    seen = {}
-    for trace in figure.data:
-        for x, y, (key, said) in zip(trace.x, trace.y, trace.customdata, strict=True):
-            assert key == f"{x}-{y}"
-            seen[x - 1, y - 1] = (trace.name, trace.marker.symbol, said)
+    described = behavior_map(LABELS, COLUMNS, {"2-2": "dobj"})
+    texts = np.array(described.hover).reshape(LABELS.shape)
+    groups = {Head.parse(label): group for group in described.groups for label in group.heads}
+    seen = {(at.layer, at.head): (group.name, group.symbol, texts[at.layer, at.head]) for at, group in groups.items()}
     assert len(seen) == LABELS.size
     for (layer, head), (name, symbol, _) in seen.items():
         _, marker, _, words = BEHAVIORS[LABELS[layer, head]]
@@ -33,13 +31,12 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
     assert seen[1, 1][2].startswith("2-2: dobj")
     assert seen[1, 0][2] == "2-1: broad attention; 4.200 entropy, nats, rank 1 of 6"
     assert seen[0, 2][2] == "1-3: [SEP]; 0.03 attention to [SEP], rank 3 of 6"
-    assert figure.layout.showlegend
 
 
 def test_labels_from_zero_are_shown_and_clicks_stay_from_one():
-    trace = behavior_map(LABELS, COLUMNS, {}, base=0).data[0]
-    assert trace.customdata[0][0] == "1-1"
-    assert trace.customdata[0][1].startswith("0-0: ")
+    described = behavior_map(LABELS, COLUMNS, {}, base=0)
+    assert described.groups[0].heads[0] == "1-1"
+    assert described.hover[0].startswith("0-0: ")
 
 
 def test_rows_say_value_rank_and_baseline():

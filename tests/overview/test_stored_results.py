@@ -23,26 +23,27 @@ def filled(store, source, tiny) -> Store:
 
 
 def test_every_result_of_a_model_is_told_with_its_provenance(filled, tiny, demo):
-    stored = list(stored_results(filled, tiny.checkpoint.fingerprint()))
+    stored = list(stored_results(filled))
     assert sorted(one.analysis for one in stored) == ["entropy", "entropy", "surface_patterns", "surface_patterns"]
     assert {one.provenance["model"]["name"] for one in stored} == {tiny.checkpoint.name}
-    assert list(stored_results(filled, demo.checkpoint.fingerprint())) == []
+    assert {one.fingerprint for one in stored} == {tiny.checkpoint.fingerprint()}
+    assert largest(filled, demo.checkpoint.fingerprint(), Settings()) == {}
 
 
 def test_the_largest_corpus_counts_whatever_came_last(filled, tiny, source):
-    found = largest(filled, tiny.checkpoint.fingerprint(), "corrected")
+    found = largest(filled, tiny.checkpoint.fingerprint(), Settings())
     assert list(found) == ["surface_patterns", "entropy"]
     assert {result.provenance["corpus"]["digest"] for result in found.values()} == {source(LONG).digest}
-    assert largest(filled, tiny.checkpoint.fingerprint(), "paper") == {}
+    assert largest(filled, tiny.checkpoint.fingerprint(), Settings(mode="paper")) == {}
 
 
-def test_damaged_and_foreign_entries_are_passed_over(filled, tiny):
+def test_damaged_and_foreign_entries_are_skipped(filled):
     for key, data in (("a", b""), ("b", b"\xff" * 64), ("c", b"\x02" + b"\0" * 7 + b"{}")):
         filled.put(key * 64, data)
-    assert len(list(stored_results(filled, tiny.checkpoint.fingerprint()))) == 4
+    assert len(list(stored_results(filled))) == 4
 
 
-def test_what_ships_is_told_too(tmp_path, demo):
+def test_what_ships_is_listed_too(tmp_path):
     store = Store(tmp_path / "store")
-    stored = {one.key for one in stored_results(store, demo.checkpoint.fingerprint())}
+    stored = {one.key for one in stored_results(store)}
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}

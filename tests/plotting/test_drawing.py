@@ -12,7 +12,7 @@ import pytest
 from bertviz_core.heads import Head
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.drawing import Drawing
-from bertviz_core.plotting.style import RING, Series, by_layer, head_map
+from bertviz_core.plotting.style import RING, Series, by_layer
 
 VALUES = np.random.default_rng(0).random((3, 2))
 
@@ -41,13 +41,6 @@ def test_a_circle_stands_round_the_head_in_every_series(head: Head) -> None:
     assert {ring["hoverinfo"] for ring in rings} == {"skip"}  # a click goes to the dot under it
 
 
-def test_a_square_of_the_map_has_an_outline_as_the_figure_itself_would_have() -> None:
-    head = Head(1, 1)
-    ringed = Drawing.of(head_map(VALUES, "x")).spec(head)["data"]
-    whole = json.loads(head_map(VALUES, "x", chosen=head).to_json())["data"]
-    assert ringed == whole
-
-
 def test_no_head_and_a_head_that_is_not_drawn_leave_the_traces_alone() -> None:
     drawing = dots()
     assert drawing.spec()["data"] == drawing.spec(Head(7, 7))["data"] == list(drawing.data)
@@ -60,12 +53,12 @@ def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
 
 
 def test_what_readers_share_is_not_changed_by_any_of_them() -> None:
-    for drawing in (dots(), Drawing.of(head_map(VALUES, "x"))):
-        before = copy.deepcopy((drawing.data, drawing.layout))
-        first = json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}]))
-        drawing.spec(Head(2, 0), "another")
-        assert (drawing.data, drawing.layout) == before
-        assert json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}])) == first
+    drawing = dots()
+    before = copy.deepcopy((drawing.data, drawing.layout))
+    first = json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}]))
+    drawing.spec(Head(2, 0), "another")
+    assert (drawing.data, drawing.layout) == before
+    assert json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}])) == first
 
 
 def test_words_and_numbers_in_customdata_are_no_heads() -> None:

@@ -8,7 +8,8 @@ import pytest
 from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.overview.head_summary import Column
-from bertviz_core.plotting.style import head_map, percent
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.style import percent
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ def test_a_decimal_is_shown_where_one_case_is_worth_a_tenth_of_a_percent_or_less
 
 def test_a_head_has_one_rank_in_the_hover_and_in_the_table():
     values = np.array([[0.5, np.nan, 0.5], [0.1, 0.9, np.nan]])
-    hover = [int(row[2]) for row in head_map(values, "x").data[0].customdata]
+    hover = [int(text.split("rank ")[1].split()[0]) for text in value_map(values, "x").hover]
     assert hover == [2, 5, 3, 4, 1, 6]
     column = Column("surface_patterns", "next", values)
     rows = [head_rows([column], head, {"surface_patterns": "x"})[0] for head in all_heads(2, 3)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -13,8 +14,7 @@ from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.source import from_path
-from bertviz_core.emergence import requests as emergence
-from bertviz_core.emergence.requests import EmergenceRequest
+from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.uploads import Uploads
@@ -119,14 +119,12 @@ def test_the_warm_model_gives_what_a_fresh_one_gives(store, masked_folder, uploa
 
 def test_a_training_is_the_same_on_the_other_side(store, uploaded, tmp_path, loads):
     folder = trainings.save(tmp_path / "steps")
-    (tmp_path / "steps" / "step-0000300").mkdir()  # no model: left out, and counted
-    request = EmergenceRequest(find_training(folder), uploaded, sample("treebank"), Settings(max_length=64, limit=60))
-    task = crossed(tasks.emergence_of(request, store))
+    series = Series(find_training(folder), uploaded, sample("treebank"), Settings(max_length=64, limit=60))
+    task = crossed(tasks.analyses(series.requests(), store))
     trainings.save(folder, steps=[400])  # a training that goes on is not what was asked for
     Performer().perform(task, Progress())
-    result = emergence.find(store, request)
-    assert result is not None and result.steps.tolist() == list(trainings.STEPS)
-    assert any("step-0000300" in entry["where"] for entry in result.provenance["left_out"])
+    result = series.assemble(partial(requests.find, store))
+    assert result.steps.tolist() == list(trainings.STEPS)
     assert len(loads) == len(trainings.STEPS)
 
 

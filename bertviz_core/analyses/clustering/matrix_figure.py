@@ -12,7 +12,8 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.clustering.figure import AS_IS, hover_data, unit_of
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING, SEQUENTIAL
+from bertviz_core.plotting.palette import SEQUENTIAL
+from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 
 TICKED = 64  # heads whose labels still fit beside the matrix
 

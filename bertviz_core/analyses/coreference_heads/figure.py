@@ -15,7 +15,8 @@ from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
-from bertviz_core.plotting.style import head_map, map_axes, square_size
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.style import map_axes, map_figure, square_size
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
@@ -35,7 +36,7 @@ def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int
     layers, heads = accuracy.shape[1:]
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         row, column = divmod(index, 2)
-        squares = head_map(values, f"of {kind}", chosen=chosen, base=base).data[0]
+        squares = map_figure(value_map(values, f"of {kind}", base=base), chosen).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
         figure.add_trace(squares, row=row + 1, col=column + 1)
         axes = map_axes(go.Figure(), layers, heads, base).layout

@@ -11,6 +11,7 @@ import numpy as np
 
 from bertviz_core.models.attention import register
 from bertviz_core.models.loading import prepare
+from bertviz_core.models.norms import observing
 
 if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
@@ -30,7 +31,8 @@ def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
     encoder.load_state_dict(selected, strict=False)
     encoder = encoder.to(next(model.encoder.parameters()).dtype)
     encoder.set_attn_implementation(register() if model.observable else "eager")
-    return prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
+    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
+    return observing(drawn, "attention" if model.factors is None else "norms")
 
 
 def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:

@@ -11,9 +11,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
-from bertviz_core.plotting.style import head_map
 from bertviz_core.plotting.writing import isolated
 
 COLOR, PAPER = "#4c6ef5", "#e8890c"
@@ -29,7 +27,6 @@ STYLES = {
     "structural": ("#2b9348", "star"),
 }
 STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items() if "words" in name}
-DIVERGING = [[0.0, "#e8890c"], [0.5, "rgba(140, 140, 140, 0.08)"], [1.0, "#4c6ef5"]]
 
 
 def paper_figure(result: Probes) -> go.Figure:
@@ -126,13 +123,6 @@ def distance_figure(result: Probes) -> go.Figure:
     return figure.update_layout(
         height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
     )
-
-
-def weight_map(weights: np.ndarray, name: str, *, chosen: Head | None = None, base: int = 1) -> go.Figure:
-    """The map of heads colored by (layer, head) weights: blue favors an arc, orange disfavors it."""
-    maximum = float(np.abs(weights).max(initial=0)) or 1.0
-    figure = head_map(weights, name, chosen=chosen, base=base, limits=(-maximum, maximum), unit="weight")
-    return figure.update_traces(marker={"colorscale": DIVERGING})
 
 
 def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:

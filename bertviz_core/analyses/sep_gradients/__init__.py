@@ -60,4 +60,5 @@ ANALYSIS = Analysis(
     prefix="gradient_",
     forwards=3,
     masked_lm=True,
+    reads_maps=False,
 )

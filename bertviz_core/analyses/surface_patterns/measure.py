@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bertviz_core.analyses.averages import mean_over
+from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.model import AttentionModel
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
@@ -37,6 +40,47 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
         ],
         -1,
     )
+
+
+def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
+    """The accumulator for one pass; where norms are read, it takes in the lengths of the vectors as well."""
+    norms = request.settings.weights == "norms"
+    quantities = QUANTITIES + NORM_QUANTITIES if norms else QUANTITIES
+    measured = measure_with_lengths if norms else measure
+    return SegmentAverages(quantities, measured, model.layers, model.heads, model.device)
+
+
+def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:
+    """(batch, head, quantity): `measure`, then for each class the mean |f(x_j)| over its tokens, and Spearman's
+    correlation over the tokens j of |f(x_j)| with the mean over i of A[i, j] (docs/methods.md, section 11)."""
+    import torch
+
+    lengths = attention.vector_norms
+    assert lengths is not None and attention.attention is not None, "attention weights have no lengths"
+    other = batch.mask & ~(batch.cls | batch.sep | batch.punctuation)
+    classes = torch.stack([mean_over(marked) for marked in (batch.cls, batch.sep, batch.punctuation, other)], -1)
+    received = (batch.row_weights[:, None, None] @ attention.attention)[:, :, 0]  # (batch, head, key)
+    correlation = _spearman(lengths, received, batch.mask)[..., None]
+    return torch.cat([measure(batch, attention), lengths @ classes, correlation], -1)
+
+
+def _spearman(first: Tensor, second: Tensor, mask: Tensor) -> Tensor:
+    """(batch, head): Pearson's correlation of the ranks of (batch, head, token) over the marked tokens; NaN where
+    either does not vary."""
+    weights = mask[:, None].double()
+    mean = (weights.sum(-1, keepdim=True) + 1) / 2
+    a, b = ((_ranks(values, mask) - mean) * weights for values in (first, second))
+    return ((a * b).sum(-1) / (a.square().sum(-1) * b.square().sum(-1)).sqrt()).float()
+
+
+def _ranks(values: Tensor, mask: Tensor) -> Tensor:
+    """Ranks from 1 among the marked tokens; equal values share the mean of their ranks."""
+    import torch
+
+    values = values.masked_fill(~mask[:, None], torch.inf).contiguous()
+    ordered = values.sort(-1).values
+    below, up_to = (torch.searchsorted(ordered, values, right=right) for right in (False, True))
+    return (below + up_to + 1).double() / 2
 
 
 def _present(mask: Tensor) -> Tensor:

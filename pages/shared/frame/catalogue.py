@@ -22,6 +22,7 @@ class Entry:
 
     corpus: the kind of corpus that the sidebar offers on this page.
     panel: whether the chosen head's numbers from every analysis stand under the page's title.
+    reads_maps: whether its numbers change where norms stand in for attention weights.
     """
 
     name: str
@@ -30,16 +31,24 @@ class Entry:
     section: str
     corpus: str = "text"
     panel: bool = True
+    reads_maps: bool = True
 
 
 EXPLORE = (
     Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
     Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
-    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False),
+    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False, reads_maps=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False),
 )
 ANALYSES_PAGES = tuple(
-    Entry(analysis.name, analysis.title, analysis.icon, analysis.section, analysis.corpus)
+    Entry(
+        analysis.name,
+        analysis.title,
+        analysis.icon,
+        analysis.section,
+        analysis.corpus,
+        reads_maps=analysis.reads_maps,
+    )
     for analysis in sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
 )
 SECTIONS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.heads import Head
@@ -28,7 +29,9 @@ class Selection:
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        return Request(analysis, self.checkpoint, self.source, self.settings, options or {})
+        """What a page asks for on these choices."""
+        settings = ANALYSES[analysis].relevant(self.settings)
+        return Request(analysis, self.checkpoint, self.source, settings, options or {})
 
 
 def seconds_to_analyze(selection: Selection) -> float:

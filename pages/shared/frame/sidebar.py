@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.heads import Head
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
-from bertviz_core.settings import DTYPES, MODES, Mode, Settings
+from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
 from pages.shared.frame import catalogue, corpus_picker, links
 from pages.shared.frame.catalogue import Entry
@@ -33,7 +33,7 @@ def choose(entry: Entry) -> None:
         job_panel.beside()
         checkpoint = _model()
         source = corpus_picker.choose(entry)
-        settings = _settings(checkpoint)
+        settings = _settings(checkpoint, entry)
         head, base = _head(checkpoint)
         st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
@@ -74,7 +74,7 @@ def _model() -> Checkpoint:
     return checkpoint
 
 
-def _settings(checkpoint: Checkpoint) -> Settings:
+def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
     mode = st.segmented_control(
         "Mode",
         MODES,
@@ -84,11 +84,22 @@ def _settings(checkpoint: Checkpoint) -> Settings:
         bind="query-params",
         help="`paper` follows the authors' code: all token types zero, smoothed entropies.",
     )
+    weights = st.segmented_control(
+        "Weights",
+        WEIGHTS,
+        default=WEIGHTS[0],
+        required=True,
+        key="weights",
+        bind="query-params",
+        disabled=not entry.reads_maps,
+        help="`norms` weighs each attention weight by the length of what the token passes on: how much it moves "
+        "(Kobayashi et al. 2020). It makes no difference to [SEP] gradients.",
+    )
     with st.popover("More settings", icon=":material/tune:", width="stretch"):
-        return _more_settings(checkpoint, mode or MODES[0])
+        return _more_settings(checkpoint, mode or MODES[0], weights or WEIGHTS[0])
 
 
-def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
+def _more_settings(checkpoint: Checkpoint, mode: Mode, weights: Weights) -> Settings:
     """What is seldom changed; every change is another result, kept beside the others."""
     max_length = checkpoint.max_length or 512
     length = st.number_input(
@@ -103,9 +114,9 @@ def _more_settings(checkpoint: Checkpoint, mode: Mode) -> Settings:
     limit = st.number_input("Limit inputs (0 = all)", 0, 10**9, key="limit", bind="query-params")
     seed = st.number_input("Random seed", 0, 10**9, key="seed", bind="query-params")
     dtype = st.selectbox(
-        "Weights", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: errors up to 0.006 nats."
+        "Precision", DTYPES, key="dtype", bind="query-params", help="bfloat16 is for previews: errors up to 0.006 nats."
     )
-    return Settings(int(length), int(limit) or None, int(seed), mode, dtype)
+    return Settings(int(length), int(limit) or None, int(seed), mode, dtype, weights)
 
 
 def _head(checkpoint: Checkpoint) -> tuple[Head, int]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
-from bertviz_core.emergence.requests import EmergenceRequest
 from bertviz_core.engine import jobs
 from bertviz_core.engine.jobs import Job
-from bertviz_core.errors import BertvizError, Cancelled, StoreError
+from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Task
 from pages.shared import services
@@ -29,20 +27,13 @@ def analysis(request: Request) -> None:
     _ask(request.key(), analysis.title, lambda: tasks.analyses(wanted, services.store()))
 
 
-def everything(key: str, wanted: list[Request]) -> None:
+def everything(key: str, wanted: list[Request], title: str = "Everything") -> None:
     """Ask for all of it as one job, under `everything_key`."""
-    _ask(key, "Everything", lambda: tasks.analyses(wanted, services.store()))
+    _ask(key, title, lambda: tasks.analyses(wanted, services.store()))
 
 
 def everything_key(wanted: list[Request]) -> str:
     return "all/" + "/".join(request.key() for request in wanted)
-
-
-def emergence(key: str, request: EmergenceRequest) -> None:
-    """Ask for a whole training; what is stored of it stays while it waits."""
-    with suppress(StoreError):  # the job will say so
-        services.store().pin(request.parts(), days=1)
-    _ask(key, "Emergence", lambda: tasks.emergence_of(request, services.store()))
 
 
 def download(key: str, name: str, revision: str | None) -> None:

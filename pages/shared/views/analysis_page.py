@@ -48,8 +48,7 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
     with left:
         st.markdown(f"**Head map**: {plain(chosen.label)}")
         alt = f"Map of all heads, layer by head, colored by {chosen.label}"
-        squares = page.drawn(chosen.map, result, selection.base)
-        page.chart(squares, f"{analysis.name}-map", alt, head=selection.head)
+        page.head_map(chosen.map(result, selection.base), f"{analysis.name}-map", alt, selection)
     with right:
         head_view.numbers(analysis, result, selection, chosen)
     if analysis.own_figure:

@@ -11,14 +11,15 @@ import streamlit as st
 from bertviz_core import exports
 from bertviz_core.heads import Head
 from bertviz_core.models.single_input import OneInput, Prediction
-from bertviz_core.viewer.view import InputAttention, View, shorten
+from bertviz_core.plotting.head_map import picture_map
+from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
+from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.components.attention_lines import attention_lines
-from pages.shared.components.head_pictures import head_pictures
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens
 
-KEY, PICTURES = "attention-lines", "attention-heads"
+KEY = "attention-lines"
 
 
 def claim(seen: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
@@ -27,12 +28,12 @@ def claim(seen: InputAttention, selection: Selection, view: View, min_weight: fl
     if not weights.size:
         st.markdown("**There is nothing to show.**")
         return
-    parts = []
+    parts, what = [], selection.settings.weights
     if view.sides != "all":
         here, there = view.sides.split(" to ")
-        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s attention to segment {there}")
+        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}")
     elif seen.keys.special.any():
-        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its attention on special tokens")
+        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its {what} on special tokens")
     words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
@@ -63,7 +64,8 @@ def lines(
 
 def pictures(seen: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
-    head_pictures(seen, selection.head, selection.base, key=PICTURES, on_head=_chosen)
+    alt = "A small picture of every head's attention, layer by head"
+    page.head_map(picture_map(thumbnails(seen.weights), selection.base), "attention-heads", alt, selection)
 
 
 def table(seen: InputAttention, selection: Selection) -> None:
@@ -119,12 +121,6 @@ def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None
                 key=f"download-{name}",
             )
         st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
-
-
-def _chosen() -> None:
-    head = st.session_state[PICTURES]["head"]
-    if head is not None:
-        st.session_state["head"] = head
 
 
 def _pinned() -> None:

@@ -9,9 +9,10 @@ import streamlit as st
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.plotting.style import BEHAVIORS, number
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.derived import derived

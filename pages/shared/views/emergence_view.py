@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.result import UAS
@@ -15,8 +14,10 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import counted
-from bertviz_core.plotting.style import BEHAVIORS, head_map, percent
+from bertviz_core.plotting.head_map import HeadMap, value_map
+from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import boxes, page
+from pages.shared.derived import derived
 from pages.shared.frame.selection import Selection
 
 LINEAR = "linear"
@@ -35,9 +36,8 @@ class BehaviorCourse:
     table: pd.DataFrame
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def course(key: str, _result: Emergence) -> BehaviorCourse:
-    return BehaviorCourse(_result.behaviors(), _result.to_frame())
+def course(result: Emergence) -> BehaviorCourse:
+    return BehaviorCourse(result.behaviors(), result.to_frame())
 
 
 def made_of(result: Emergence) -> None:
@@ -101,17 +101,16 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     index = _place(result)  # under the numbers, so that slider and map are on one screen
     with numbers:
         page.metrics(_numbers(result, course, index))
-    head = selection.head if has(result, selection.head) else None
     left, right = st.columns(2, gap="medium")
     with left:
-        _map(result, course, index, head, selection)
+        _map(result, course, index, selection)
     with right:
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
         figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
 
 
-def _map(result: Emergence, course: BehaviorCourse, place: int, head: Head | None, selection: Selection) -> None:
+def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selection) -> None:
     """By behavior, or by the value of one quantity."""
     known = {column.label: column for column in columns(result, place)}
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -127,13 +126,13 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, head: Head | Non
     if shown in known:
         column = known[shown]
         limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
-        figure = page.drawn(head_map, column.values, shown, base=selection.base, limits=limits)
+        figure = value_map(column.values, shown, base=selection.base, limits=limits)
     else:
-        figure = page.drawn(behaviors_at, result, course.labels[place], place, selection.base)
-    page.chart(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", head=head)
+        figure = derived(behaviors_at, result, course.labels[place], place, selection.base)
+    page.head_map(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", selection)
 
 
-def behaviors_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> go.Figure:
+def behaviors_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> HeadMap:
     """The map of all heads by what they do at one step."""
     return behavior_map(labels, columns(result, place), result.linguistic(place), base)
 

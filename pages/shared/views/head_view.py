@@ -11,8 +11,8 @@ import streamlit as st
 from bertviz_core.analyses.analysis import Analysis, HeadColumn
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import all_heads, ranks
+from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
-from bertviz_core.plotting.style import number
 from pages.shared.boxes import plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection

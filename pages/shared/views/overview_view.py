@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import passes
+from bertviz_core.analyses.requests import can_compute, passes
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIORS
@@ -69,17 +69,18 @@ def panel(page: str, selection: Selection) -> None:
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
+    lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
     counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
-        "stored": "✓" if result is not None else "not yet" if stored.can_be_made(request) else "no masked-word head",
+        "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
         "rests on": counts,
     }
 
 
 def _job(page: str, selection: Selection) -> None:
-    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and stored.can_be_made(r)]
+    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
     job = reader_jobs.job(st.session_state.get("everything", ""))
     if job is not None and not job.finished:
         job_panel.running(job)

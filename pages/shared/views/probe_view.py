@@ -7,10 +7,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles, weight_map
+from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
 from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
+from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
@@ -122,9 +123,9 @@ def weights(result: Probes, selection: Selection) -> None:
     for column, values, name in zip(st.columns(2, gap="medium"), result.attention, DIRECTIONS, strict=True):
         with column:
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            figure = page.drawn(weight_map, values, f"weight, {name}", base=selection.base)
+            figure = weight_map(values, f"weight, {name}", selection.base)
             alt = f"Map of all heads colored by the weight of attention {name}"
-            page.chart(figure, f"weights {name}", alt, head=selection.head)
+            page.head_map(figure, f"weights {name}", alt, selection)
 
 
 @st.fragment
@@ -145,9 +146,9 @@ def pairs(result: Probes, selection: Selection) -> None:
         return
     for column, found, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
-            figure = page.drawn(weight_map, found, f"weight, {name}", base=selection.base)
+            figure = weight_map(found, f"weight, {name}", selection.base)
             alt = f"Map of all heads colored by the weight for this pair, {name}"
-            page.chart(figure, f"pair {name}", alt, head=selection.head)
+            page.head_map(figure, f"pair {name}", alt, selection)
 
 
 def relations(result: Probes) -> None:

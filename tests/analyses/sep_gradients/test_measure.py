@@ -159,7 +159,7 @@ def _losses(model: Any, batch: Any, masking: Masking, layer: int, place: Any, mo
         ids[row, : len(example)] = torch.from_numpy(masked.ids)
         labels[row, : len(example)] = masked.labels
 
-    def observer(weights: Any, _logits: Any) -> None:
+    def observer(weights: Any, *_: Any) -> None:
         if len(moved) == layer:
             weights[place] += move
         moved.append(layer)

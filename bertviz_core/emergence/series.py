@@ -1,0 +1,171 @@
+"""A training as ordinary requests, one checkpoint after another, and what their stored results add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import can_compute, check_model
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import Source
+from bertviz_core.emergence.result import BY_STEP, Emergence
+from bertviz_core.emergence.training_folder import Training, reason
+from bertviz_core.errors import ModelError
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.settings import Settings
+
+SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-bert.safetensors"
+REQUIRED = ("surface_patterns", "entropy", "dependency_heads")  # a checkpoint without one of these is skipped
+LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
+CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
+
+
+def shipped() -> Emergence:
+    """That of the demo model."""
+    return Emergence.from_bytes(SHIPPED.read_bytes())
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The analyses of every checkpoint.
+
+    Attributes:
+        training: The checkpoints.
+        text: For surface patterns, entropy and the masked-word loss.
+        treebank: For dependency heads.
+        settings: Of all requests.
+    """
+
+    training: Training
+    text: Source
+    treebank: Source
+    settings: Settings = field(default_factory=Settings)
+
+    def requests(self) -> list[Request]:
+        """Those of all checkpoints; of the loss only where a checkpoint has the head for it."""
+        all_requests = (request for each in self.training.checkpoints for request in self.requests_of(each).values())
+        return [request for request in all_requests if request.analysis != LOSS or can_compute(request)]
+
+    def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
+        """By analysis; the one that needs the most of the model is the first."""
+        sources = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
+        return {
+            name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
+            for name, source in sources.items()
+        }
+
+    def assemble(self, find: Callable[[Request], Any | None]) -> Emergence:
+        """Put the stored results together.
+
+        Args:
+            find: Reads a stored result, or gives None.
+
+        Returns:
+            The checkpoints that have all of REQUIRED, by rising step; the others are skipped and counted.
+
+        Raises:
+            ModelError: No checkpoint has them.
+        """
+        training, skipped, checkpoints = self.training, deepcopy(self.training.skipped), []
+        columns: dict[str, list[Any]] = {name: [] for name in BY_STEP}
+        last: dict[str, Any] = {}
+        for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
+            results = {name: find(request) for name, request in self.requests_of(checkpoint).items()}
+            if any(results[name] is None for name in REQUIRED):
+                skipped.add("a checkpoint without stored results", checkpoint.folder.name)
+                continue
+            if results[LOSS] is None:
+                skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
+            relations = results["dependency_heads"] = _relations(results["dependency_heads"])
+            values = step, training.tokens.get(step, -1), *_loss(results[LOSS]), _averages(results), relations.correct
+            for column, value in zip(columns.values(), values, strict=True):
+                column.append(value)
+            last = results
+            checkpoints.append({"name": checkpoint.folder.name, "step": step, "fingerprint": checkpoint.fingerprint()})
+        if not checkpoints:
+            raise ModelError(
+                f"None of the {len(training.steps)} checkpoints has stored results.",
+                where=training.name,
+                hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()),
+            )
+        return _emergence(columns, last, self._provenance(last, checkpoints, skipped))
+
+    def _why(self, checkpoint: Checkpoint) -> str:
+        try:
+            check_model(self.requests_of(checkpoint)[LOSS])
+        except ModelError as error:
+            return f": {reason(error, checkpoint.folder)}"
+        return ""
+
+    def _provenance(self, results: dict[str, Any], checkpoints: Sequence[Any], skipped: Skipped) -> dict[str, Any]:
+        """As an ordinary result has it: the model is the whole training, the corpus its text."""
+        text, treebank = (results[name].provenance for name in ("surface_patterns", "dependency_heads"))
+        model = {"name": self.training.name, "revision": None, "fingerprint": self.training.fingerprint()}
+        entries = [
+            entry | {"reason": f"{entry['reason']}, in the {name}"}
+            for name, origin in (("text", text), ("treebank", treebank))
+            for entry in origin["left_out"]
+        ]
+        return {
+            **text,
+            "analysis": Emergence.analysis,
+            "model": text["model"] | model,
+            "checkpoints": checkpoints,
+            "others": {"treebank": treebank["corpus"]},
+            **{name: treebank[name] for name in ("format", "sentences", "words")},
+            "left_out": [*skipped.to_json(), *entries],
+            "options": {
+                "treebank": treebank["corpus"]["name"],
+                "treebank_digest": treebank["corpus"]["digest"][:16],
+                "view": treebank["options"]["view"],
+                "min_count": treebank["options"]["min_count"],
+            },
+        }
+
+
+def _relations(result: Any) -> Any:
+    """The counts alone: the sentences of all checkpoints together would take much memory."""
+    nothing = np.zeros((*result.guesses.shape[:-1], 0), dtype=np.uint8)
+    return shown_relations(replace(result, sentences=[], guesses=nothing, weights=nothing))
+
+
+def _loss(gradients: Any | None) -> tuple[float, float]:
+    """The masked-word loss, and the share of masked words that are guessed."""
+    return (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
+
+
+def _quantities(results: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Of surface patterns and of entropy."""
+    surface, entropy = results["surface_patterns"], results["entropy"]
+    return surface.quantities, [name for name in entropy.quantities if name != CONSTANT]
+
+
+def _averages(results: dict[str, Any]) -> np.ndarray:
+    """(quantity, layer, head) document averages."""
+    entropy = (results["entropy"][name] for name in _quantities(results)[1])
+    return np.stack([*results["surface_patterns"].mean, *entropy]).astype(np.float32)
+
+
+def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:
+    """One row of each column for each step, and from the last checkpoint's results what all have in common."""
+    relations = results["dependency_heads"]
+    arrays = {name: np.stack(column) for name, column in columns.items()}
+    arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
+    return Emergence(
+        provenance=provenance,
+        **arrays,
+        quantities=[name for names in _quantities(results) for name in names],
+        uniform=results["entropy"].uniform,
+        relations=relations.relations,
+        n=relations.n,
+        offsets=relations.offsets,
+        offset_correct=relations.offset_correct,
+    )

@@ -1,0 +1,134 @@
+"""`analyze`: one analysis of a corpus, with the numbers and the store of the command line and the app."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.in_memory import Corpus, source_of
+from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import SettingsError
+from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.library.result import AnalysisResult
+from bertviz_core.settings import Execution, Settings
+
+
+def analyze(
+    analysis: str,
+    *,
+    model: Model = "demo",
+    corpus: Corpus | None = None,
+    device: str = "auto",
+    batch_tokens: int | None = None,
+    store: str | Path | bool = True,
+    **options: Any,
+) -> AnalysisResult:
+    """Run one analysis, or read its result from the store.
+
+    Args:
+        analysis: Its name: "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads",
+            "probes", "clustering", or that of an installed package.
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
+            come back as they were.
+        corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
+            a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
+        device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
+        batch_tokens: Tokens per batch; the device decides where it is None.
+        store: True for the store that command and app use, a folder for another one, False for none.
+        **options: `max_length`, `limit`, `seed`, `mode`, `dtype` and the analysis's own options, as its command has
+            them with hyphens.
+
+    Raises:
+        BertvizError: The model, the corpus or an option cannot be used; the message says what to do.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> result = bv.analyze("surface_patterns", corpus=["The cat sat on the mat.\\nIt was warm."], store=False)
+        >>> result["previous"].shape  # (layer, head)
+        (6, 8)
+    """
+    found = _analysis(analysis)
+    given = _split(found, options)
+    settings = Settings(**given[Settings])
+    chosen = found.options(**{name: value for name, value in given[found.options].items() if not _is_file(found, name)})
+    view = found.view(**given[found.view])
+    chosen.check()
+    view.check()
+    others = {
+        name: source_of(value, found.corpus)
+        for name, value in given[found.options].items()
+        if _is_file(found, name) and value is not None
+    }
+    checkpoint = checkpoint_of(model)
+    values = chosen.in_mode(settings.paper).to_json()
+    request = Request(found.name, checkpoint, _source(corpus, found), settings, values, others)
+    opened = Store(None if store is True else Path(store)) if store else None
+    result = find_or_compute(request, model, opened, Execution(device, batch_tokens))
+    return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
+
+
+analyse = analyze
+
+
+def find_or_compute(
+    request: Request, model: Model, store: Store | None, execution: Execution, progress: Progress | None = None
+) -> Any:
+    """The stored result, or a new one.
+
+    Args:
+        request: What is asked.
+        model: What its checkpoint describes.
+        store: Where results are; None for nowhere.
+        execution: How to compute.
+        progress: Where the work says how far it is.
+    """
+    request.settings.check(request.checkpoint.max_length)
+    requests.check_model(request)
+    result = requests.find(store, request)
+    if result is not None:
+        return result
+    with _model(request, model, execution) as loaded:
+        return requests.compute(request, store, execution, progress, loaded)
+
+
+def _model(request: Request, model: Model, execution: Execution) -> AbstractContextManager[Any]:
+    """A model in memory is lent; a model on disk is loaded by the computation."""
+    if isinstance(model, str | Path):
+        return nullcontext()
+    return lent(
+        model, request.checkpoint, execution.device, request.settings.dtype, requests.needs_masked_lm([request])
+    )
+
+
+def _analysis(name: str) -> Analysis:
+    known = name.replace("-", "_")
+    if known not in ANALYSES:
+        raise SettingsError(f"There is no analysis {name!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
+    return ANALYSES[known]
+
+
+def _source(corpus: Corpus | None, analysis: Analysis) -> Source:
+    return source_of(next(iter(SAMPLES[analysis.corpus])) if corpus is None else corpus, analysis.corpus)
+
+
+def _split(analysis: Analysis, options: dict[str, Any]) -> dict[type, dict[str, Any]]:
+    """The keywords by the class that has a field of that name."""
+    classes = (Settings, analysis.options, analysis.view)
+    names = {field.name: owner for owner in classes for field in fields(owner)}
+    if unknown := sorted(options.keys() - names.keys()):
+        raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(names)}.")
+    return {owner: {name: value for name, value in options.items() if names[name] is owner} for owner in classes}
+
+
+def _is_file(analysis: Analysis, name: str) -> bool:
+    return any(field.name == name and "Path" in str(field.type) for field in fields(analysis.options))

@@ -1,0 +1,153 @@
+"""`attention`: the attention lines of one input, to be looked at in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bertviz_core.exports import write_bytes
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.settings import Settings
+from bertviz_core.viewer.lines_page import frame_height, in_frame, lines_html
+from bertviz_core.viewer.view import InputAttention, View, look
+
+if TYPE_CHECKING:
+    from bertviz_core.models.checkpoint import Checkpoint
+    from bertviz_core.models.model import AttentionModel
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionLines:
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
+
+    Attributes:
+        attention: Labels and weights.
+        head: The one that is shown first.
+        heads: Those that can be chosen.
+        model: Name of the model.
+        caption: What was computed, and what did not fit.
+    """
+
+    attention: InputAttention
+    head: Head
+    heads: tuple[Head, ...]
+    model: str
+    caption: str
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Labels of the tokens or words that attend."""
+        return self.attention.queries.labels
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(layer, head, query, key) float32."""
+        return self.attention.weights
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The interactive lines as an HTML page that needs no network; also written to `path` where it is given."""
+        page = lines_html(self.attention, self.heads, self.head, model=self.model, caption=self.caption)
+        if path is not None:
+            write_bytes(Path(path), page.encode())
+        return page
+
+    def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
+        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`."""
+        from bertviz_core.viewer.lines_figure import draw
+
+        shown = Head.parse(head) if head else self.head
+        shown.check(*self.weights.shape[:2])
+        drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=0.02)
+        if path is not None:
+            write_bytes(Path(path), drawing.encode())
+        return drawing
+
+    def _repr_html_(self) -> str:
+        return in_frame(self.to_html(), frame_height(self.attention))
+
+
+def attention(
+    model: Model,
+    text: str | Sequence[str],
+    second: str = "",
+    *,
+    head: str | None = None,
+    heads: Sequence[str] | None = None,
+    words: bool = False,
+    special: bool = True,
+    max_length: int = 128,
+    device: str = "auto",
+    dtype: str = "float32",
+) -> AttentionLines:
+    """Run a model on one input and show its attention.
+
+    Args:
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
+            come back as they were.
+        text: A sentence, or its words.
+        second: Another text, as segment B.
+        head: The one that is shown first, as "3-5": layer and head counted from 1. The one that attends most to the
+            previous token where it is None.
+        heads: Those that can be chosen; all where it is None.
+        words: Whether wordpieces are joined to words.
+        special: Whether [CLS], [SEP] and their like are shown; without them the other weights sum to 1.
+        max_length: Maximum tokens, special ones included; the rest of the text is cut off.
+        device: "auto", "cpu" or "cuda".
+        dtype: "float32" or "bfloat16".
+
+    Raises:
+        BertvizError: The model or the text cannot be used; the message says what to do.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> lines = bv.attention("demo", "The cat sat on the mat.", head="3-5")
+        >>> lines.tokens[:3]
+        ('[CLS]', 'the', 'cat')
+    """
+    from bertviz_core.models.single_input import attention as maps_of
+    from bertviz_core.models.single_input import from_text
+
+    checkpoint = checkpoint_of(model)
+    settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
+    settings.check(checkpoint.max_length)
+    with _loaded(model, checkpoint, device, dtype) as loaded:
+        given = not isinstance(text, str)
+        one = from_text(" ".join(text) if given else str(text), second, loaded.tokens, settings, given=given)
+        seen = look(one.layout, maps_of(loaded, one.example), View(words=words, special=special))
+    every = all_heads(*seen.weights.shape[:2])
+    offered = tuple(Head.parse(label) for label in heads) if heads else tuple(every)
+    shown = Head.parse(head) if head else _to_previous(seen, offered)
+    for chosen in (*offered, shown):
+        chosen.check(*seen.weights.shape[:2])
+    cut = f" {one.cut:,} tokens at the end did not fit." if one.cut else ""
+    caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
+    return AttentionLines(seen, shown, offered if shown in offered else (*offered, shown), checkpoint.name, caption)
+
+
+@contextmanager
+def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> Iterator[AttentionModel]:
+    if isinstance(model, str | Path):
+        yield _models(device).get(checkpoint, dtype)
+        return
+    with lent(model, checkpoint, device, dtype) as loaded:
+        yield loaded
+
+
+@cache
+def _models(device: str) -> LoadedModels:
+    """Models that stay loaded between two calls."""
+    return LoadedModels(device=device)
+
+
+def _to_previous(attention: InputAttention, heads: Sequence[Head]) -> Head:
+    """The head that puts most of its attention on the previous token."""
+    means = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
+    return max(heads, key=lambda one: float(means[one.layer, one.head]))

@@ -1,0 +1,58 @@
+"""A model in any of the forms that the library takes: a name, a folder, or transformers objects in memory."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.models import checkpoint as checkpoints
+from bertviz_core.models import in_memory
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.masked_head import no_head
+
+if TYPE_CHECKING:
+    from bertviz_core.models.model import AttentionModel
+
+Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
+
+
+def checkpoint_of(model: Model, revision: str | None = None) -> Checkpoint:
+    """What a model is known by; a hub model that is not here is fetched, its size said first.
+
+    Raises:
+        ModelError: There is no such model, or it is not in a form that can be used.
+    """
+    if not isinstance(model, str | Path):
+        return in_memory.describe(*_pair(model))
+    try:
+        return checkpoints.find(str(model), revision)
+    except DownloadNeeded as needed:
+        print(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB", file=sys.stderr)
+        return checkpoints.download(str(model), revision)
+
+
+def lent(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str, masked_lm: bool = False
+) -> AbstractContextManager[AttentionModel]:
+    """A model in memory for as long as the context lasts.
+
+    Raises:
+        ModelError: Its class cannot predict masked words, and `masked_lm` asks for that.
+    """
+    inside, tokenizer = _pair(model)
+    if masked_lm and not in_memory.predicts_masked_words(inside):
+        raise no_head(checkpoint, f"its class is {type(inside).__name__}")
+    return in_memory.borrowed(inside, tokenizer, checkpoint, device, dtype)
+
+
+def _pair(model: Any) -> tuple[Any, Any]:
+    """(transformers model, tokenizer)."""
+    if not isinstance(model, tuple | list) or len(model) != 2:
+        raise ModelError(
+            f"A {type(model).__name__} is no model.",
+            hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
+        )
+    return in_memory.transformers_model(model[0]), model[1]

@@ -1,0 +1,189 @@
+"""A transformers model that the caller has in memory: fingerprinted by its weights, and given back as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+    from bertviz_core.models.model import AttentionModel
+
+# Of a configuration: what says nothing of the numbers that a model computes.
+VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
+
+
+@dataclass(frozen=True)
+class MemoryCheckpoint(Checkpoint):
+    """What a Checkpoint is for files.
+
+    Attributes:
+        digest: sha256 (hex) over weights, configuration and tokenizer.
+        arrays: Name -> `{"shape"}` of every weight.
+    """
+
+    digest: str = ""
+    arrays: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
+
+    def fingerprint(self) -> str:
+        """`digest`, of the moment at which the checkpoint was described."""
+        return self.digest
+
+    def weights(self) -> dict[str, Any]:
+        """Name -> shape; weights that are tied count once."""
+        return self.arrays
+
+
+def transformers_model(model: Any) -> Any:
+    """The transformers model inside what the caller has: the object itself, what torch.compile wraps, or the first one
+    among a module's parts.
+
+    Raises:
+        ModelError: There is none.
+    """
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+    inside = model.modules() if isinstance(model, Module) else ()
+    for part in inside:
+        if isinstance(part, PreTrainedModel):
+            return part
+    raise ModelError(
+        f"A {type(model).__name__} contains no transformers model.",
+        hint="Give (model, tokenizer), the model a transformers model or a torch module with one inside.",
+    )
+
+
+def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once.
+
+    Raises:
+        ModelError: The second is no tokenizer.
+    """
+    if not callable(getattr(tokenizer, "get_vocab", None)):
+        raise ModelError(f"A {type(tokenizer).__name__} is no tokenizer.", hint="Give (model, tokenizer).")
+    config = model.config.to_dict()
+    stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
+    total = hashlib.sha256(json.dumps(stable, sort_keys=True, default=str).encode())
+    total.update(json.dumps(_tokenizer(tokenizer), sort_keys=True, default=str).encode())
+    arrays: dict[str, Any] = {}
+    for name, tensor in _distinct(model.state_dict()):
+        arrays[name] = {"shape": list(tensor.shape)}
+        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        total.update(_bytes(tensor))
+    return MemoryCheckpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
+
+
+@contextmanager
+def borrowed(
+    model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
+) -> Iterator[AttentionModel]:
+    """Lend a transformers model to the analyses.
+
+    On leaving, also by an exception, everything is as it was: training mode of every part, attention implementation,
+    device, dtype, gradients and which parameters want them.
+
+    Args:
+        model: With the encoder as its base model, or the encoder itself.
+        tokenizer: That goes with it.
+        checkpoint: What `describe` says of the two.
+        device: One of settings.DEVICES; "auto" is where the model is.
+        dtype: Of the weights while they are lent; another dtype or device takes a copy of them.
+
+    Raises:
+        ModelError: It has no attention maps, or the tokenizer is of another model.
+    """
+    import torch
+
+    from bertviz_core.models.loading import choose_device, prepare
+    from bertviz_core.models.tokens import Tokens
+
+    device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
+    if device == "meta":
+        raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
+    encoder = model.base_model
+    with _unchanged(model):
+        for part in (encoder, model):
+            part.to(device=device, dtype=getattr(torch, dtype))
+        observable = _register(encoder)
+        masked_lm = model if predicts_masked_words(model) else None
+        yield prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable, masked_lm=masked_lm)
+
+
+def predicts_masked_words(model: Any) -> bool:
+    """Whether the model's class is the one of its family that predicts masked words."""
+    return type(model).__name__.endswith("ForMaskedLM")
+
+
+def _register(encoder: Any) -> bool:
+    """Have the encoder call the attention function that can be observed; False for a family that cannot."""
+    from bertviz_core.models.attention import register
+
+    try:
+        encoder.set_attn_implementation(register())
+    except ValueError:
+        encoder.set_attn_implementation("eager")
+        return False
+    return True
+
+
+@contextmanager
+def _unchanged(model: Module) -> Iterator[None]:
+    """Put back whatever moving, freezing and switching changes of a module."""
+    parts = list(model.modules())
+    configs: dict[int, Any] = {id(part.config): part.config for part in parts if hasattr(part, "config")}
+    attention = [(config, config._attn_implementation_internal) for config in configs.values()]
+    modes = [(part, part.training) for part in parts]
+    buffers = [(part, dict(part._buffers)) for part in parts]
+    parameters = [(one, one.data, one.requires_grad, one.grad) for one in model.parameters()]
+    try:
+        for parameter, *_ in parameters:
+            parameter.grad = None  # which `Module.to` would convert in place
+        yield
+    finally:
+        for config, implementation in attention:
+            config._attn_implementation_internal = implementation
+        for part, training in modes:
+            part.training = training
+        for part, tensors in buffers:
+            part._buffers.update(tensors)
+        for parameter, data, wanted, gradient in parameters:
+            parameter.data = data
+            parameter.requires_grad_(wanted)
+            parameter.grad = gradient
+
+
+def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """By name, those that share their memory once."""
+    seen = set()
+    for name, tensor in sorted(weights.items()):
+        place = (tensor.data_ptr(), tuple(tensor.shape))
+        if place not in seen:
+            seen.add(place)
+            yield name, tensor
+
+
+def _bytes(tensor: Any) -> memoryview:
+    import torch
+
+    data: memoryview = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
+    return data
+
+
+def _tokenizer(tokenizer: Any) -> Any:
+    """All that decides how a text is cut, but for padding and truncation, which are those of the last call."""
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return [type(tokenizer).__name__, tokenizer.get_vocab(), special]
+    whole = json.loads(backend.to_str())
+    return [{name: value for name, value in whole.items() if name not in ("padding", "truncation")}, special]

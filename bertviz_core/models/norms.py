@@ -1,0 +1,71 @@
+"""Norm-based attention: how much of what a token receives comes from where (Kobayashi et al. 2020).
+
+Through a head, token j passes A[i, j] f(x_j) to token i, with f(x) = (x W_V + b_V) W_O^h and W_O^h the head's own rows
+of the output projection, whose bias is left out. Definitions: docs/methods.md, section 11.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bertviz_core.errors import ModelError
+from bertviz_core.settings import Weights
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.models.checkpoint import Checkpoint
+    from bertviz_core.models.model import AttentionModel
+
+BERT = "encoder.layer.{}.attention.output.dense"
+OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
+    "bert": BERT,
+    "camembert": BERT,
+    "distilbert": "transformer.layer.{}.attention.out_lin",
+    "electra": BERT,
+    "roberta": BERT,
+    "xlm-roberta": BERT,
+}
+
+
+def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
+    """Raises ModelError where norms are asked for and the family's output projection is not known."""
+    family = checkpoint.config.get("model_type")
+    if weights == "norms" and family not in OUTPUTS:
+        raise ModelError(
+            f"Norms are not known for models of the family {str(family)!r}, such as {checkpoint.name!r}.",
+            hint=f"Choose attention weights, or a model of one of these families: {', '.join(OUTPUTS)}.",
+        )
+
+
+def observing(model: AttentionModel, weights: Weights) -> AttentionModel:
+    """The same model, observed through attention weights or through norms; raises ModelError as `check_norms` does."""
+    check_norms(model.checkpoint, weights)
+    return replace(model, factors=output_factors(model) if weights == "norms" else None)
+
+
+def output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
+    """For each layer (head, width, width), R^T of W_O^hT = Q R: |v W_O^h| = |v R^T| for any v, without the vector."""
+    import torch
+
+    factors = []
+    for layer in range(model.layers):
+        name = OUTPUTS[model.encoder.config.model_type].format(layer)
+        weight = model.encoder.get_submodule(name).weight.float()  # (hidden, head and width)
+        by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
+        factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous())
+    return tuple(factors)
+
+
+def vector_norms(value: Tensor, factor: Tensor) -> Tensor:
+    """(batch, head, key): |f(x_j)|, from the values (batch, head, key, width) and one layer's factors."""
+    return (value.to(factor.dtype) @ factor).norm(dim=-1)
+
+
+def norm_weights(weights: Tensor, norms: Tensor) -> Tensor:
+    """N[i, j] = A[i, j] |f(x_j)| / sum_k A[i, k] |f(x_k)|, (batch, head, query, key); rows sum to 1, as those of A."""
+    import torch
+
+    total = (weights @ norms[..., None]).clamp(min=torch.finfo(weights.dtype).tiny)
+    return (weights * norms[:, :, None]).div_(total)

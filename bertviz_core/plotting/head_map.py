@@ -1,0 +1,104 @@
+"""The map of heads, described once: pages draw it in the browser, files with plotly (`style.map_figure`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.heads import all_heads, ranks
+from bertviz_core.numbers import number
+from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL, Scale
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerGroup:
+    """Heads that share a marker, an entry of the legend.
+
+    Attributes:
+        name: In the legend.
+        color, symbol, letter: The marker, as in `palette`, and the letter on it.
+        heads: Labels from 1.
+        small: Whether the marker stands back behind the others.
+    """
+
+    name: str
+    color: str
+    symbol: str
+    letter: str
+    heads: tuple[str, ...]
+    small: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeadMap:
+    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures.
+
+    Attributes:
+        hover: What each head says when it is pointed at, layer by layer.
+        layers, heads: Their numbers.
+        base: Number of the first layer and head on the axes.
+        values: (layer, head), NaN where a head has none.
+        limits: Values at the ends of the color scale.
+        unit: Title of the color bar.
+        scale: Colors of the values.
+        groups: Markers in place of values.
+        pictures: (layer, head, down, across) uint8 in place of values, 255 for weight 1.
+    """
+
+    hover: tuple[str, ...]
+    layers: int
+    heads: int
+    base: int = 1
+    values: np.ndarray | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+    unit: str = ""
+    scale: Scale = SEQUENTIAL
+    groups: tuple[MarkerGroup, ...] = ()
+    pictures: np.ndarray | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What the browser draws; pictures, which are bytes, are left out."""
+        lowest, highest = self.limits
+        shares = None if self.values is None else (self.values - lowest) / ((highest - lowest) or 1.0)
+        return {
+            "layers": self.layers,
+            "heads": self.heads,
+            "base": self.base,
+            "hover": self.hover,
+            "values": None if shares is None else [None if np.isnan(v) else float(v) for v in shares.clip(0, 1).flat],
+            "scale": self.scale,
+            "limits": [f"{limit:.3g}" for limit in self.limits],
+            "unit": self.unit,
+            "groups": [{name: getattr(group, name) for name in MarkerGroup.__slots__} for group in self.groups],
+        }
+
+
+def value_map(
+    values: np.ndarray,
+    name: str,
+    *,
+    base: int = 1,
+    limits: tuple[float, float] = (0.0, 1.0),
+    unit: str = "",
+    scale: Scale = SEQUENTIAL,
+) -> HeadMap:
+    """The map of (layer, head) values; hovering says the value, its `name` and its rank."""
+    layers, heads = values.shape
+    pairs = zip(all_heads(layers, heads), values.flat, ranks(values).flat, strict=True)
+    hover = (f"{head.label(base)}: {number(v)} {name}; rank {rank} of {values.size}" for head, v, rank in pairs)
+    return HeadMap(tuple(hover), layers, heads, base, values, limits, unit, scale)
+
+
+def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
+    """The map of (layer, head) weights: blue is positive, orange is negative."""
+    maximum = float(np.abs(weights).max(initial=0)) or 1.0
+    return value_map(weights, name, base=base, limits=(-maximum, maximum), unit="weight", scale=DIVERGING)
+
+
+def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
+    """The map of small (layer, head, down, across) pictures."""
+    layers, heads = pictures.shape[:2]
+    hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
+    return HeadMap(hover, layers, heads, base, pictures=pictures)

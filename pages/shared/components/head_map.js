@@ -1,0 +1,312 @@
+// The map of heads: layers from left to right, heads from top to bottom. Text only ever enters through textContent.
+
+const NS = "http://www.w3.org/2000/svg";
+const RING = "#e03131";
+const FAINTEST = 0.07; // of a picture, so that it is seen where its weights are near 0
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const half = 0.5, slim = 0.433;
+const PATHS = { // of a marker one unit wide
+  circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
+  square: "M-.45-.45h.9v.9h-.9z",
+  diamond: "M0-.6L.6 0 0 .6-.6 0z",
+  x: "M-.5-.3L-.3-.5 0-.2 .3-.5 .5-.3 .2 0 .5 .3 .3 .5 0 .2-.3 .5-.5 .3-.2 0z",
+  "triangle-up": `M0-.577L${half} .289H-${half}z`,
+  "triangle-left": `M-.577 0L.289-${half}V${half}z`,
+  "triangle-right": `M.577 0L-.289-${half}V${half}z`,
+};
+const views = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let view = views.get(parentElement);
+  if (!view) views.set(parentElement, (view = new HeadMap(parentElement)));
+  view.send = setTriggerValue;
+  view.update(data);
+  return () => {
+    view.watcher.disconnect();
+    view.root.remove();
+    views.delete(parentElement);
+  };
+}
+
+function svg(tag, attributes = {}, content = "") {
+  const element = document.createElementNS(NS, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = content;
+  return element;
+}
+
+function html(parent, tag, className, content = "") {
+  const element = parent.appendChild(document.createElement(tag));
+  element.className = className;
+  element.textContent = content;
+  return element;
+}
+
+class HeadMap {
+  constructor(parent) {
+    this.off = new Set(); // names of hidden groups
+    this.root = html(parent, "div", "map");
+    this.picture = this.root.appendChild(svg("svg"));
+    this.saveButton = html(this.root, "button", "save", "SVG");
+    this.saveButton.type = "button";
+    this.saveButton.title = "Save this map as SVG";
+    this.saveButton.addEventListener("click", () => this.save());
+    this.tip = html(this.root, "div", "tip");
+    this.tip.setAttribute("aria-hidden", "true"); // the cell's own label says it
+    this.context = document.createElement("canvas").getContext("2d");
+    for (const type of ["pointerover", "focusin"]) this.picture.addEventListener(type, (event) => this.describe(event.target));
+    for (const type of ["pointerleave", "focusout"]) this.picture.addEventListener(type, () => this.describe(null));
+    this.picture.addEventListener("click", (event) => this.act(event.target));
+    this.picture.addEventListener("keydown", (event) => this.key(event));
+    this.watcher = new ResizeObserver(() => this.root.clientWidth !== this.width && this.draw());
+    this.watcher.observe(this.root);
+  }
+
+  update(data) {
+    if (data.pictures !== this.data?.pictures) this.image = null;
+    this.data = data;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.data) return;
+    const { layers, heads, groups, pictures, values } = this.data;
+    const active = this.picture.getRootNode().activeElement?.dataset;
+    this.width = this.root.clientWidth || 420;
+    const style = getComputedStyle(this.root);
+    this.font = parseFloat(style.fontSize);
+    this.context.font = `${style.fontSize} ${style.fontFamily}`;
+    this.left = 3.4 * this.font;
+    const room = (this.width - this.left - 4) / layers;
+    const cell = Math.min(room, (27 * this.font) / heads, 3.2 * this.font);
+    this.across = pictures == null ? cell : room;
+    this.down = pictures == null ? cell : Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3;
+    this.drawn = [];
+    let y = this.legend(groups);
+    this.top = y;
+    if (pictures != null) this.thumbnails();
+    this.drawn.push(this.grid());
+    y = this.axes(y + heads * this.down);
+    if (values) y = this.colorBar(y);
+    y = this.origin(y);
+    const size = { width: this.width, height: y, viewBox: `0 0 ${this.width} ${y}`, role: "group", "aria-label": this.data.alt };
+    for (const [name, value] of Object.entries(size)) this.picture.setAttribute(name, value);
+    this.picture.replaceChildren(...this.drawn);
+    const same = active?.head ? `[data-head="${active.head}"]` : active?.entry ? `[data-entry="${active.entry}"]` : null;
+    if (same) this.picture.querySelector(same)?.focus({ preventScroll: true });
+  }
+
+  // --- the parts, each below the last; each gives where it ends
+
+  legend(groups) {
+    const [gap, line] = [1.5 * this.font, 1.7 * this.font];
+    let [x, y] = [4, 2];
+    if (groups.length) this.drawn.push(svg("g", { role: "group", "aria-label": "Legend" }));
+    groups.forEach((group, index) => {
+      const width = this.measure(group.name) + gap;
+      if (x + width > this.width - (y < line ? 3 * this.font : 0) && x > 4) [x, y] = [4, y + line];
+      const entry = svg("g", {
+        class: "entry", role: "button", tabindex: 0, "data-entry": index + 1, "aria-pressed": !this.off.has(group.name),
+        "aria-label": group.name,
+      });
+      entry.append(
+        svg("rect", { class: "area", x: x - 2, y, width: width + 4, height: line - 2, rx: 3, fill: "transparent" }),
+        this.marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font),
+        this.text(group.name, x + gap, y + line / 2, "start"),
+      );
+      this.drawn.at(-1).append(entry);
+      x += width + this.font;
+    });
+    return groups.length ? y + line + 0.4 * this.font : 1.7 * this.font;
+  }
+
+  grid() {
+    const { layers, heads, alt } = this.data;
+    const grid = svg("g", { role: "grid", "aria-label": alt, "aria-rowcount": heads, "aria-colcount": layers });
+    const marks = new Map();
+    for (const group of this.data.groups) for (const head of group.heads) marks.set(head, group);
+    for (let head = 0; head < heads; head++) {
+      const row = grid.appendChild(svg("g", { role: "row" }));
+      for (let layer = 0; layer < layers; layer++) row.append(this.cell(layer, head, marks.get(`${layer + 1}-${head + 1}`)));
+    }
+    const ring = grid.querySelector('[aria-selected="true"]'); // the chosen head, or the first one, has the tab stop
+    (ring ?? grid.querySelector(".point"))?.setAttribute("tabindex", 0);
+    if (ring) {
+      const box = { fill: "none", stroke: RING, "stroke-width": 3, "pointer-events": "none", class: "ring" };
+      for (const name of ["x", "y", "width", "height"]) box[name] = ring.firstChild.getAttribute(name);
+      grid.lastChild.append(svg("rect", box));
+    }
+    return grid;
+  }
+
+  cell(layer, head, group) {
+    const label = `${layer + 1}-${head + 1}`, index = layer * this.data.heads + head;
+    const [x, y] = [this.left + layer * this.across, this.top + head * this.down];
+    const cell = svg("g", {
+      class: "point", role: "gridcell", tabindex: -1, "data-head": label, "aria-selected": label === this.data.chosen,
+      "aria-label": this.data.hover[index],
+    });
+    cell.at = [layer, head];
+    const value = this.data.values?.[index];
+    const fill = value == null ? "transparent" : this.color(value);
+    cell.append(svg("rect", { class: "area", x: x + 1, y: y + 1, width: this.across - 2, height: this.down - 2, fill }));
+    if (group && !this.off.has(group.name)) {
+      const [middle, level] = [x + this.across / 2, y + this.down / 2], size = this.down * (group.small ? 0.45 : 0.66);
+      cell.append(this.marker(group, middle, level, size));
+      if (group.letter) {
+        const letter = this.text(group.letter, middle, level);
+        letter.setAttribute("fill", "#ffffff");
+        letter.setAttribute("font-size", Math.min(this.font, 0.7 * size));
+        cell.append(letter);
+      }
+    }
+    return cell;
+  }
+
+  axes(foot) {
+    const { layers, heads, base } = this.data;
+    const every = [Math.ceil((1.5 * this.font) / this.across), Math.ceil((1.1 * this.font) / this.down)];
+    for (let layer = 0; layer < layers; layer += every[0])
+      this.drawn.push(this.text(layer + base, this.left + (layer + half) * this.across, foot + 0.9 * this.font));
+    for (let head = 0; head < heads; head += every[1])
+      this.drawn.push(this.text(head + base, this.left - 0.5 * this.font, this.top + (head + half) * this.down, "end"));
+    const side = this.text("head", 0, 0);
+    side.setAttribute("transform", `translate(${0.8 * this.font} ${(this.top + foot) / 2}) rotate(-90)`);
+    this.drawn.push(side, this.text("layer", this.left + (layers * this.across) / 2, foot + 2.3 * this.font));
+    return foot + 3.2 * this.font;
+  }
+
+  colorBar(y) {
+    const { scale, limits, unit } = this.data, id = `scale-${this.data.name}`.replace(/\W/g, "-");
+    const gradient = svg("linearGradient", { id });
+    for (const [offset, color] of scale) gradient.append(svg("stop", { offset, "stop-color": color }));
+    const width = Math.min(this.across * this.data.layers, 16 * this.font), middle = y + 0.6 * this.font;
+    this.drawn.push(gradient, svg("rect", { x: this.left, y: y + 0.2 * this.font, width, height: 0.8 * this.font, fill: `url(#${id})` }));
+    this.drawn.push(this.text(limits[0], this.left - 0.4 * this.font, middle, "end"));
+    this.drawn.push(this.text(`${limits[1]} ${unit}`, this.left + width + 0.4 * this.font, middle, "start"));
+    return y + 1.6 * this.font;
+  }
+
+  origin(y) {
+    let line = "";
+    const lines = [], share = this.font < 16 ? 0.85 : 1; // on a projector nothing is smaller than the rest
+    for (const word of this.data.origin.split(" ")) {
+      if (line && share * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
+      else line = line ? `${line} ${word}` : word;
+    }
+    for (const part of [...lines, line]) {
+      const text = this.text(part, 4, (y += 1.1 * this.font), "start");
+      text.setAttribute("font-size", share * this.font);
+      text.setAttribute("opacity", 0.75);
+      this.drawn.push(text);
+    }
+    return y + 0.7 * this.font;
+  }
+
+  thumbnails() {
+    const { layers, heads, down, across, pictures } = this.data;
+    this.image ??= paint(layers, heads, down, across, pictures);
+    const size = { x: this.left, y: this.top, width: layers * this.across, height: heads * this.down };
+    const shape = { preserveAspectRatio: "none", style: "image-rendering: pixelated", "aria-hidden": "true" };
+    this.drawn.push(svg("image", { href: this.image, ...size, ...shape }));
+  }
+
+  // --- what the parts are made of
+
+  marker({ symbol, color }, x, y, size) {
+    const dark = color === "#000000"; // to be seen on a dark page too
+    return svg("path", {
+      d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill: color, stroke: dark ? "#adb5bd" : "none",
+      "vector-effect": "non-scaling-stroke",
+    });
+  }
+
+  text(content, x, y, anchor = "middle") {
+    const place = { x, y, "text-anchor": anchor, "dominant-baseline": "central", "font-size": this.font };
+    return svg("text", { ...place, fill: "currentColor", "pointer-events": "none" }, content);
+  }
+
+  measure(text) {
+    return this.context.measureText(text).width;
+  }
+
+  color(value) {
+    const { scale } = this.data;
+    const at = Math.max(1, scale.findIndex(([share]) => share >= value));
+    const [[low, from], [high, to]] = [scale[at - 1], scale[at]];
+    const [a, b] = [from, to].map((color) => color.match(/[\d.]+/g).map(Number));
+    const share = (value - low) / (high - low || 1);
+    return `rgba(${a.map((part, i) => (part + share * (b[i] - part)).toFixed(3))})`;
+  }
+
+  // --- what the reader does
+
+  describe(target) {
+    const cell = target?.closest?.(".point");
+    this.tip.textContent = cell ? cell.getAttribute("aria-label") : "";
+    if (!cell) return;
+    const [left, top] = [this.left + cell.at[0] * this.across, this.top + (cell.at[1] + 1) * this.down + 4];
+    this.tip.style.left = `${Math.max(0, Math.min(left, this.width - this.tip.offsetWidth))}px`;
+    this.tip.style.top = `${top}px`;
+  }
+
+  act(target) {
+    const { head, entry } = target.closest?.(".point, .entry")?.dataset ?? {};
+    if (entry) {
+      const { name } = this.data.groups[entry - 1];
+      if (!this.off.delete(name)) this.off.add(name);
+      this.draw();
+    } else if (head) {
+      this.data = { ...this.data, chosen: head };
+      this.draw();
+      this.send("head", head);
+    }
+  }
+
+  key(event) {
+    const step = STEPS[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "Enter" || event.key === " ") this.act(event.target);
+    else if (step && event.target.at) {
+      const [layer, head] = event.target.at;
+      const next = this.picture.querySelector(`[data-head="${layer + step[0] + 1}-${head + step[1] + 1}"]`);
+      if (next) [event.target.tabIndex, next.tabIndex] = [-1, 0];
+      next?.focus();
+    } else return;
+    event.preventDefault();
+  }
+
+  save() {
+    this.root.style.fontFamily = "sans-serif"; // laid out in the font that the file will be read in
+    this.draw();
+    const copy = this.picture.cloneNode(true);
+    this.root.style.fontFamily = "";
+    this.draw();
+    const style = { xmlns: NS, color: "#1f2430", "font-family": "sans-serif" };
+    for (const [name, value] of Object.entries(style)) copy.setAttribute(name, value);
+    for (const cell of copy.querySelectorAll(".point")) cell.append(svg("title", {}, cell.getAttribute("aria-label")));
+    copy.prepend(svg("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+    link.download = `${this.data.name}.svg`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+}
+
+// All pictures side by side as one image; base64 of bytes, 255 for weight 1.
+function paint(layers, heads, down, across, pictures) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [layers * (across + 1), heads * (down + 1)];
+  const bytes = Uint8Array.from(atob(pictures), (c) => c.charCodeAt(0));
+  const context = canvas.getContext("2d");
+  for (let n = 0; n < layers * heads && down * across; n++) {
+    const picture = context.createImageData(across, down);
+    for (let i = 0; i < down * across; i++) {
+      const weight = bytes[n * down * across + i] / 255;
+      picture.data.set([76, 110, 245, 255 * (FAINTEST + (1 - FAINTEST) * weight)], 4 * i);
+    }
+    context.putImageData(picture, Math.floor(n / heads) * (across + 1), (n % heads) * (down + 1));
+  }
+  return canvas.toDataURL();
+}

@@ -1,0 +1,44 @@
+"""The map of heads, drawn in the browser by head_map.js beside this file: pointing, the arrow keys, a legend, SVG."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core.heads import Head
+from bertviz_core.plotting.head_map import HeadMap
+
+HERE = Path(__file__).parent
+
+
+def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: str) -> None:
+    """Mount the map with the chosen head ringed; a click, Enter or the space bar on a head chooses it.
+
+    Args:
+        described: What is drawn.
+        chosen: The head to ring.
+        key: Of the component; also the name of the saved file.
+        alt: What the map shows, for those who cannot see it.
+        origin: What it was made from; written at its foot, in the saved file too.
+    """
+    data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": key}
+    if described.pictures is not None:
+        packed = base64.b64encode(described.pictures.tobytes()).decode()
+        data |= {"pictures": packed, "down": described.pictures.shape[2], "across": described.pictures.shape[3]}
+    script, style = _files()
+    component = st.components.v2.component("head_map", js=script, css=style)
+    component(data=data, key=key, on_head_change=lambda: _clicked(key))
+
+
+def _clicked(key: str) -> None:
+    if head := st.session_state[key].get("head"):
+        st.session_state["head"] = head
+
+
+@cache
+def _files() -> tuple[str, str]:
+    script, style = ((HERE / f"head_map.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
+    return script, style

@@ -1,0 +1,131 @@
+"""The map of heads in a real browser: pointing, clicking, the keyboard, the legend, and the picture that is saved."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import chromium as browser
+
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.served(tmp_path_factory.mktemp("head map") / "store") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.browser() as launched:
+        yield launched
+
+
+def open_map(chromium: Any, address: str) -> Any:
+    page = browser.open_page(chromium, address)
+    page.locator(".point").first.wait_for()
+    return page
+
+
+def chosen(page: Any) -> str:
+    return page.locator(".point[aria-selected=true]").get_attribute("data-head")
+
+
+def saved(page: Any, folder: Path) -> ET.Element:
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").first.click()
+    download.value.save_as(folder / "map.svg")
+    return ET.parse(folder / "map.svg").getroot()
+
+
+def test_a_click_on_a_behavior_chooses_its_head_and_the_legend_hides_the_others(address: str, chromium: Any) -> None:
+    page = open_map(chromium, address)
+    page.locator(".point[data-head='1-2']").click()
+    page.wait_for_function("location.search.includes('head=1-2')", timeout=10_000)
+    browser.settle(page)
+    assert chosen(page) == "1-2"
+    assert page.locator(".ring").count() == 1
+    shown = page.locator(".point path").count()
+    assert shown == page.locator(".point").count() == 48
+    first = page.locator(".entry").first
+    first.click()
+    hidden = int(first.get_attribute("aria-label").split("(")[1].strip(")"))
+    assert first.get_attribute("aria-pressed") == "false"
+    assert page.locator(".point path").count() == 48 - hidden
+    first.press("Enter")
+    assert page.locator(".point path").count() == 48
+    assert page.problems == []
+    page.close()
+
+
+def test_arrows_move_and_enter_chooses_and_the_focus_stays(address: str, chromium: Any) -> None:
+    page = open_map(chromium, f"{address}/entropy?head=2-3")
+    page.locator(".point[tabindex='0']").focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+    tip = page.locator(".tip").inner_text()
+    assert tip.startswith("3-4: ") and " of 48" in tip
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search.includes('head=3-4')", timeout=10_000)
+    browser.settle(page)
+    assert chosen(page) == "3-4"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press(" ")
+    page.wait_for_function("location.search.includes('head=4-4')", timeout=10_000)
+    assert page.locator("[role=grid] > [role=row] > [role=gridcell]").count() == 48
+    assert page.problems == []
+    page.close()
+
+
+def test_the_saved_map_of_behaviors_has_its_legend_and_says_what_it_was_made_from(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = open_map(chromium, address)
+    entries = [entry.get_attribute("aria-label") for entry in page.locator(".entry").all()]
+    drawing = saved(page, tmp_path)
+    texts = " ".join(element.text or "" for element in drawing.iter(f"{SVG}text"))
+    assert len(entries) > 2 and all(entry in texts for entry in entries)
+    assert "after Clark et al. 2019" in texts
+    titles = [element.text for element in drawing.iter(f"{SVG}title")]
+    assert len(titles) == 48 and "rank" in titles[0]
+    page.close()
+
+
+def test_the_saved_map_of_values_has_its_color_bar_and_stays_within_its_frame(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = open_map(chromium, f"{address}/entropy")
+    drawing = saved(page, tmp_path)
+    texts = " ".join(element.text or "" for element in drawing.iter(f"{SVG}text"))
+    assert "nats" in texts and "after Clark et al. 2019" in texts
+    assert len(list(drawing.iter(f"{SVG}stop"))) == 2
+    page.set_content((tmp_path / "map.svg").read_text())
+    inside = page.evaluate(
+        "[...document.querySelectorAll('text')].every(t => { const b = t.getBoundingClientRect(),"
+        " f = document.querySelector('svg').getBoundingClientRect();"
+        " return b.left >= f.left - 1 && b.right <= f.right + 1 && b.bottom <= f.bottom + 1; })"
+    )
+    assert inside
+    page.close()
+
+
+def test_the_pictures_of_the_viewer_choose_heads_and_are_saved_whole(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = open_map(chromium, f"{address}/attention_viewer")
+    page.locator(".point[data-head='4-5']").click()
+    page.wait_for_function("location.search.includes('head=4-5')", timeout=10_000)
+    browser.settle(page)
+    assert chosen(page) == "4-5"
+    with page.expect_download() as download:
+        page.locator(".save").click()
+    download.value.save_as(tmp_path / "pictures.svg")
+    assert "data:image/png;base64" in (tmp_path / "pictures.svg").read_text()
+    assert page.problems == []
+    page.close()

@@ -1,0 +1,226 @@
+"""A training computed: equal to its checkpoints' own results and to literal loops, resumed, and honest about gaps."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.requests import compute_all
+from bertviz_core.analyses.sep_gradients.measure import masked_examples
+from bertviz_core.corpora.samples import sample
+from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
+from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
+from bertviz_core.settings import Settings
+from tests import families, trainings
+from tests.oracles import emergence as reference_emergence
+from tests.test_promises import imported_by
+
+TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
+SETTINGS = Settings(max_length=64, limit=60)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trainings.save(tmp_path_factory.mktemp("training") / "steps")
+
+
+@pytest.fixture
+def series(source):
+    def make(folder: Path, text: str = TEXT, settings: Settings = SETTINGS) -> Series:
+        return Series(find_training(folder), source(text), sample("treebank"), settings)
+
+    return make
+
+
+def assembled(series, store):
+    return series.assemble(partial(requests.find, store))
+
+
+def computed(series, store):
+    compute_all(series.requests(), store)
+    return assembled(series, store)
+
+
+def counting(count: int) -> Progress:
+    """Cancels itself when so many passes are done."""
+
+    class Few(Progress):
+        def start_pass(self, number: int, passes: int, subject: str) -> None:
+            if number > count:
+                self.cancelled.set()
+            super().start_pass(number, passes, subject)
+
+    return Few()
+
+
+def test_every_number_is_that_of_the_checkpoints_own_results(folder, series, store):
+    training = series(folder)
+    found = computed(training, store)
+    assert found.steps.tolist() == list(trainings.STEPS) and found.shape == (2, 2)
+    for place, one in enumerate(training.training.checkpoints):
+        alone = {name: requests.find(store, request) for name, request in training.requests_of(one).items()}
+        surface, entropy, gradients = (alone[name] for name in ("surface_patterns", "entropy", LOSS))
+        for name in (*surface.quantities, "entropy", "from_cls", "max_weight"):
+            own = (surface if name in surface.quantities else entropy)[name]
+            np.testing.assert_allclose(found[name][place], own, rtol=1e-6)
+        assert found.loss[place] == gradients.loss and found.right[place] == gradients.accuracy
+        assert found.uniform == entropy.uniform
+        relations = shown_relations(alone["dependency_heads"])
+        assert found.relations == relations.relations and len(found.relations) > 5
+        np.testing.assert_array_equal(found.accuracy[place], relations.accuracy)
+        np.testing.assert_array_equal(found.heldout[place], relations.heldout)
+        np.testing.assert_array_equal(found.baseline, relations.offset_accuracy.max(0))
+        np.testing.assert_array_equal(found.n, relations.n)
+    assert len({float(loss) for loss in found.loss}) == len(found.steps)  # else nothing above tells steps apart
+
+
+def test_the_loss_is_that_of_a_literal_loop_over_the_masked_tokens(folder, series, store):
+    from transformers import AutoModelForMaskedLM
+
+    from bertviz_core.models.loading import load_tokens
+    from bertviz_core.models.segments import Segments
+
+    training = series(folder)
+    found = computed(training, store)
+    segments = Segments(training.text, load_tokens(training.training.first), SETTINGS)
+    inputs = list(masked_examples(segments, types=True))
+    for place, one in enumerate(training.training.checkpoints):
+        model = AutoModelForMaskedLM.from_pretrained(one.folder, attn_implementation="eager", dtype="float32").eval()
+        loss, right = reference_emergence.masked_word_loss(model, inputs)
+        assert found.loss[place] == pytest.approx(loss, abs=1e-5)
+        assert found.right[place] == right
+
+
+def test_a_cancelled_training_resumes_where_it_stopped(folder, series, store, monkeypatch):
+    training = series(folder)
+    with pytest.raises(Cancelled):
+        compute_all(training.requests(), store, progress=counting(3))
+    first, second, _ = (
+        [requests.find(store, request) is not None for request in training.requests_of(one).values()]
+        for one in training.training.checkpoints
+    )
+    assert all(first) and not any(second)
+    partly = assembled(training, store)
+    assert partly.steps.tolist() == [0]
+    entry = partly.provenance["left_out"][0]
+    assert entry["reason"] == "a checkpoint without stored results"
+    assert entry["where"] == ["step-0000010", "step-0000200"]
+    loaded, real = [], requests.load_model
+    monkeypatch.setattr(
+        requests, "load_model", lambda *both: (loaded.append(both[0][0].checkpoint.name), real(*both))[1]
+    )
+    progress = Progress()
+    compute_all(training.requests(), store, progress=progress)
+    assert loaded == [one.name for one in training.training.checkpoints[1:]]  # each once, for all its passes
+    assert (progress.pass_number, progress.passes) == (6, 6)
+    whole = assembled(training, store)
+    assert whole.steps.tolist() == list(trainings.STEPS)
+    np.testing.assert_array_equal(whole.averages[0], partly.averages[0])
+
+
+def test_a_broken_checkpoint_is_skipped_and_named(folder, series, store, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "steps")
+    weights = copied / "step-0000010" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    found = computed(series(copied), store)
+    assert found.steps.tolist() == [0, 200]
+    entry = next(e for e in found.provenance["left_out"] if "checkpoint" in e["reason"])
+    assert entry["where"] == ["step-0000010"] and entry["count"] == 1
+    assert [one["step"] for one in found.provenance["checkpoints"]] == [0, 200]
+    for name in ("step-0000000", "step-0000200"):
+        shutil.rmtree(copied / name)
+    with pytest.raises(InputError, match="No checkpoint is in this folder that can be read"):
+        series(copied)
+
+
+def test_a_checkpoint_that_cannot_be_loaded_does_not_stop_the_others(folder, series, store, monkeypatch):
+    training, real = series(folder), requests.load_model
+
+    def load(together, execution):
+        if together[0].checkpoint.folder.name == "step-0000010":
+            raise ModelError("It cannot be loaded.")
+        return real(together, execution)
+
+    monkeypatch.setattr(requests, "load_model", load)
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        compute_all(training.requests(), store)
+    found = assembled(training, store)
+    assert found.steps.tolist() == [0, 200]
+    assert {"reason": "a checkpoint without stored results", "count": 1, "where": ["step-0000010"]} in found.provenance[
+        "left_out"
+    ]
+
+
+def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(series, store, tmp_path):
+    found = computed(series(trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel")), store)
+    assert np.isnan(found.loss).all() and np.isnan(found.right).all()
+    assert found.arrays()["loss"] == [None, None]
+    assert not np.isnan(found["previous"]).any()
+    assert any("no masked-word loss" in e["reason"] and e["count"] == 2 for e in found.provenance["left_out"])
+
+
+def test_a_causal_model_has_what_it_can_have_in_mode_paper_too(series, store, tmp_path):
+    folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel", family=families.FAMILIES["gpt2"])
+    found = computed(series(folder, settings=Settings(max_length=64, limit=60, mode="paper")), store)
+    assert "to_sep" not in found.present and "to_sep" not in found.to_frame()
+    assert np.isnan(found.loss).all() and not np.isnan(found["next"]).any()
+    assert found.offsets.tolist() == [-3, -2, -1, 0, 1, 2]
+
+
+def test_a_bad_text_and_bad_settings_are_tried_once_for_all_checkpoints(folder, series, store, monkeypatch):
+    starts, real = [], Progress.start_pass
+    monkeypatch.setattr(Progress, "start_pass", lambda self, *rest: (starts.append(rest[-1]), real(self, *rest)))
+    with pytest.raises(InputError, match="is empty"):
+        compute_all(series(folder, text="").requests(), store)
+    assert starts.count("step-0000000") == 3 and starts.count("step-0000010") == 1  # the treebank's
+    with pytest.raises(SettingsError, match="longer than this model allows"):
+        compute_all(series(folder, settings=Settings(max_length=65)).requests(), store)
+    with pytest.raises(ModelError, match="None of the 3 checkpoints has stored results"):
+        assembled(series(folder, text=""), store)
+
+
+def test_a_bad_text_is_reported_of_models_without_a_head_too(series, store, tmp_path):
+    folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel")
+    with pytest.raises(InputError, match="is empty"):
+        compute_all(series(folder, text="").requests(), store)
+
+
+def test_the_stored_results_are_those_of_the_files_and_not_of_their_place(folder, series, store, tmp_path):
+    training = series(folder)
+    compute_all(training.requests(), store)
+    copied = series(shutil.copytree(folder, tmp_path / "elsewhere"))
+    assert [one.key() for one in copied.requests()] == [one.key() for one in training.requests()]
+    assert assembled(copied, store).arrays() == assembled(training, store).arrays()
+
+
+def test_tokens_and_provenance_say_where_the_numbers_come_from(folder, series, store, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "steps")
+    (tmp_path / "loss.csv").write_text("step,tokens\n10,320\n")
+    training = series(copied)
+    found = computed(training, store)
+    assert found.tokens.tolist() == [0, 320, -1] and found.arrays()["tokens"] == [0, 320, None]
+    origin = found.provenance
+    assert [one["fingerprint"] for one in origin["checkpoints"]] == [
+        one.fingerprint() for one in training.training.checkpoints
+    ]
+    assert origin["model"]["fingerprint"] == training.training.fingerprint()
+    assert str(tmp_path) not in str(origin)
+    assert origin["others"]["treebank"]["digest"] == sample("treebank").digest
+
+
+def test_what_ships_opens_without_torch_and_is_small():
+    found = shipped()
+    assert len(found.steps) >= 10 and (np.diff(found.steps) > 0).all()
+    assert set(found.provenance["model"]) >= {"name", "fingerprint", "layers", "heads"}
+    assert len(found.to_bytes()) < 1_500_000
+    code = "from bertviz_core.emergence.series import shipped; e = shipped(); e.to_frame(); e.behaviors()"
+    assert not imported_by(code) & {"torch", "transformers", "streamlit"}
+    assert {LOSS, *REQUIRED} <= set(requests.ANALYSES)

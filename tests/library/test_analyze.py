@@ -1,0 +1,140 @@
+"""`bertviz_core.analyze`: the numbers and the store of the command line, for models and corpora in memory too."""
+
+from __future__ import annotations
+
+import doctest
+import json
+from importlib import import_module
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
+
+import bertviz_core as bv
+from bertviz_core.cli.commands import app
+from tests.families import TEXT
+
+DOCUMENTS = ["\n".join(TEXT[:2]), "\n".join(TEXT[2:])]
+TREES = [(["the", "cat", "sat", "."], [2, 3, 0, 3], ["det", "nsubj", "root", "punct"])] * 3
+
+
+@pytest.fixture
+def tokenizer(tiny_folder):
+    return AutoTokenizer.from_pretrained(tiny_folder)
+
+
+def test_a_name_a_folder_and_the_command_give_the_same_from_one_store(tiny_folder, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("\n\n".join(DOCUMENTS) + "\n\n")
+    store = tmp_path / "store"
+    result = bv.analyze("surface_patterns", model=str(tiny_folder), corpus=DOCUMENTS, store=store, max_length=32)
+    out = tmp_path / "x.json"
+    arguments = [str(path), "--model", str(tiny_folder), "--max-length", "32", "--store", str(store), "--out", str(out)]
+    app(["surface-patterns", *arguments], standalone_mode=False)
+    written = json.loads(out.read_text())
+    np.testing.assert_array_equal(result["previous"], written["arrays"]["previous"])
+    assert written["provenance"]["corpus"]["name"] == "2 texts in memory"  # the command has read the stored result
+
+
+@pytest.mark.parametrize("kind", [AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification])
+def test_a_model_in_memory_gives_what_its_files_give(kind, tiny_folder, tokenizer, tmp_path):
+    model = kind.from_pretrained(tiny_folder).train()
+    asked = {"corpus": DOCUMENTS, "max_length": 32, "store": tmp_path / "store"}
+    here = bv.analyze("entropy", model=(model, tokenizer), **asked)
+    there = bv.analyze("entropy", model=tiny_folder, **asked)
+    np.testing.assert_allclose(here["entropy"], there["entropy"], atol=1e-6)
+    assert model.training and here.provenance["model"]["name"] == f"{type(model).__name__} in memory"
+    assert here.provenance["model"]["fingerprint"] != there.provenance["model"]["fingerprint"]
+
+
+def test_changed_weights_are_another_model_and_unchanged_ones_are_read_from_the_store(tiny_folder, tokenizer, tmp_path):
+    model = AutoModel.from_pretrained(tiny_folder)
+    asked = {"model": (model, tokenizer), "corpus": DOCUMENTS, "max_length": 32, "store": tmp_path / "store"}
+    first = bv.analyze("entropy", **asked)
+    model.encoder = None  # what is stored needs no forward pass
+    with pytest.raises(bv.BertvizError):
+        bv.analyze("entropy", **asked)
+    model = AutoModel.from_pretrained(tiny_folder)
+    asked["model"] = (model, tokenizer)
+    forward, model.forward = model.forward, None
+    assert (bv.analyze("entropy", **asked)["entropy"] == first["entropy"]).all()
+    model.forward = forward
+    with torch.no_grad():
+        model.encoder.layer[0].attention.self.query.weight *= 4
+    assert (bv.analyze("entropy", **asked)["entropy"] != first["entropy"]).any()
+
+
+def test_gradients_of_a_masked_word_model_in_memory(tiny_folder, planted_folder):
+    tokenizer = AutoTokenizer.from_pretrained(planted_folder)
+    model = AutoModelForMaskedLM.from_pretrained(planted_folder)
+    asked = {"corpus": DOCUMENTS, "max_length": 32, "store": False}
+    here = bv.analyze("sep_gradients", model=(model, tokenizer), **asked)
+    there = bv.analyze("sep-gradients", model=planted_folder, **asked)
+    np.testing.assert_allclose(here["to_sep"], there["to_sep"], rtol=1e-5)
+    assert all(one.requires_grad and one.grad is None for one in model.parameters())
+    other = AutoModelForSequenceClassification.from_pretrained(tiny_folder)
+    with pytest.raises(bv.BertvizError, match="no masked-word head"):
+        bv.analyze("sep_gradients", model=(other, tokenizer), **asked)
+
+
+def test_trees_and_options_of_an_analysis(tiny_folder):
+    asked = {"model": tiny_folder, "corpus": TREES, "store": False, "max_length": 64}
+    assert "det" not in bv.analyze("dependency_heads", **asked).to_frame()["relation"].tolist()
+    shown = bv.analyse("dependency_heads", min_count=1, **asked)
+    assert shown.to_frame().set_index("relation").loc["det", "n"] == 3
+    assert shown["UAS"].shape == (2, 2)
+    words = [["the", letter, "sat", "."] for letter in "abcdefghijkl"]
+    asked["corpus"] = [(sentence, *TREES[0][1:]) for sentence in words]
+    probes = bv.analyze("probes", probes=("right-branching",), dev=TREES, **asked)
+    assert probes.result.of("right-branching") == pytest.approx(2 / 3)  # of the, cat and sat
+
+
+def test_both_spellings_are_one_function():
+    assert bv.analyse is bv.analyze
+
+
+@pytest.mark.parametrize(
+    ("analysis", "options", "message"),
+    [
+        ("surfaces", {}, "no analysis 'surfaces'. Choose one of surface_patterns"),
+        ("entropy", {"maximum": 3}, "no option 'maximum'. Choose from max_length"),
+        ("entropy", {"max_length": 10_000}, "longer than this model allows"),
+        ("entropy", {"mode": "fast"}, "no mode 'fast'"),
+        ("entropy", {"corpus": "The cat sat."}, "in a list"),
+        ("entropy", {"model": 3}, "A int is no model. Give `demo`"),
+        ("dependency_heads", {"view": "sideways"}, "no view 'sideways'"),
+    ],
+)
+def test_mistakes_are_named(analysis, options, message):
+    with pytest.raises(bv.BertvizError, match=message):
+        bv.analyze(analysis, **options)
+
+
+def test_what_a_result_has(tmp_path):
+    result = bv.analyze("surface_patterns")
+    assert result["to_sep"].shape == (6, 8) and "to_sep" in result.quantities()
+    with pytest.raises(KeyError, match=r"'to_mars' is not one of previous, next"):
+        result["to_mars"]
+    result["to_sep"][:] = 0  # a copy
+    assert result["to_sep"].max() > 0.5
+    assert len(result.to_frame()) == 48
+    assert len(result.figure().data) > 10
+    for suffix in ("json", "csv", "html"):
+        result.save(tmp_path / f"x.{suffix}")
+        assert (tmp_path / f"x.{suffix}").stat().st_size > 1000
+    with pytest.raises(bv.BertvizError, match="extension"):
+        result.save(tmp_path / "x.doc")
+
+
+@pytest.mark.parametrize("module", ["library.analyze", "library.lines", "library.result", "heads"])
+def test_the_examples_of_the_docstrings(module):
+    tried = doctest.testmod(import_module(f"bertviz_core.{module}"))
+    assert tried.attempted and not tried.failed
+
+
+def test_at_most_ten_names_are_public():
+    assert len(bv.__all__) <= 10 and set(bv.__all__) == set(bv._MODULES)
+    assert all(getattr(bv, name).__doc__ for name in bv.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'analise'"):
+        bv.analise  # noqa: B018

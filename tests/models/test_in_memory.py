@@ -1,0 +1,105 @@
+"""Transformers models in memory: what they are known by, and that they come back as they were."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models.in_memory import borrowed, describe, transformers_model
+
+
+@pytest.fixture
+def tokenizer(tiny_folder):
+    return AutoTokenizer.from_pretrained(tiny_folder)
+
+
+@pytest.fixture
+def classifier(tiny_folder):
+    """In training, half of it frozen and in float16, with gradients and a mode of its own for one part."""
+    torch.manual_seed(0)
+    model = AutoModelForSequenceClassification.from_pretrained(tiny_folder, attn_implementation="sdpa")
+    model.train().to(torch.float16)
+    model.base_model.embeddings.requires_grad_(False).eval()
+    model.classifier.weight.grad = torch.ones_like(model.classifier.weight)
+    return model
+
+
+def state(model):
+    """Everything that a loan could change."""
+    return {
+        "modes": [part.training for part in model.modules()],
+        "wanted": [one.requires_grad for one in model.parameters()],
+        "places": [(one.data_ptr(), one.dtype, one.device) for one in (*model.parameters(), *model.buffers())],
+        "objects": [id(one) for one in model.parameters()],
+        "gradients": [None if one.grad is None else (id(one.grad), one.grad.dtype) for one in model.parameters()],
+        "attention": model.config._attn_implementation,
+        "hooks": [len(part._forward_hooks) for part in model.modules()],
+    }
+
+
+def test_a_model_comes_back_as_it_was(classifier, tokenizer):
+    before, values = state(classifier), [one.clone() for one in classifier.parameters()]
+    checkpoint = describe(classifier, tokenizer)
+    with borrowed(classifier, tokenizer, checkpoint) as lent:
+        assert lent.observable and not lent.encoder.training and (lent.layers, lent.heads) == (2, 2)
+        assert {one.dtype for one in lent.encoder.parameters()} == {torch.float32}
+        assert classifier.config._attn_implementation != "sdpa"
+    assert state(classifier) == before
+    assert all(torch.equal(one, value) for one, value in zip(classifier.parameters(), values, strict=True))
+
+
+def test_also_after_an_error_inside(classifier, tokenizer):
+    before = state(classifier)
+    with (
+        pytest.raises(RuntimeError, match="half way"),
+        borrowed(classifier, tokenizer, describe(classifier, tokenizer)),
+    ):
+        raise RuntimeError("half way")
+    assert state(classifier) == before
+
+
+def test_also_where_the_tokenizer_is_of_another_model(classifier, demo):
+    before = state(classifier)
+    other = demo.tokens.tokenizer
+    with pytest.raises(ModelError, match="names"), borrowed(classifier, other, describe(classifier, other)):
+        pass
+    assert state(classifier) == before
+
+
+def test_the_fingerprint_is_of_weights_configuration_and_tokenizer(classifier, tokenizer, demo):
+    first = describe(classifier, tokenizer).fingerprint()
+    tokenizer("padding and truncation leave no mark", padding="max_length", truncation=True, max_length=9)
+    assert describe(classifier, tokenizer).fingerprint() == first
+    assert describe(classifier, demo.tokens.tokenizer).fingerprint() != first
+    with torch.no_grad():
+        classifier.base_model.encoder.layer[1].output.dense.bias[3] += 1
+    assert describe(classifier, tokenizer).fingerprint() != first
+
+
+def test_it_is_described_as_its_files_are(tiny, tiny_folder, tokenizer):
+    model = AutoModelForMaskedLM.from_pretrained(tiny_folder)
+    there, here = tiny.checkpoint, describe(model, tokenizer)
+    assert (here.layers, here.heads, here.max_length) == (there.layers, there.heads, there.max_length)
+    assert here.name == "BertForMaskedLM in memory"
+
+
+class Wrapper(nn.Module):
+    """What people build around an encoder."""
+
+    def __init__(self, inside):
+        super().__init__()
+        self.norm = nn.LayerNorm(3)
+        self.inside = inside
+
+
+def test_a_model_inside_a_module_is_found(classifier):
+    assert transformers_model(Wrapper(classifier)) is classifier
+    with pytest.raises(ModelError, match="LayerNorm contains no transformers model"):
+        transformers_model(nn.LayerNorm(3))
+    with pytest.raises(ModelError, match="str contains no"):
+        transformers_model("bert")
+    with pytest.raises(ModelError, match="int is no tokenizer"):
+        describe(classifier, 3)

@@ -1,0 +1,37 @@
+"""What the browser draws of a map: every head once, values as shares of the color scale, and nothing of pictures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
+
+VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
+
+
+def test_values_are_shares_of_the_scale_and_heads_without_one_have_none():
+    sent = json.loads(json.dumps(value_map(VALUES, "x", limits=(0.0, 2.0), unit="nats").to_json()))
+    assert sent["values"] == [0.0, 0.25, None, 0.5, 0.125, 1.0]
+    assert (sent["limits"], sent["unit"]) == (["0", "2"], "nats")
+    assert sent["hover"][1] == "1-2: 0.500 x; rank 3 of 6"
+    assert len(sent["hover"]) == sent["layers"] * sent["heads"] == 6
+
+
+def test_values_outside_the_limits_take_the_colors_of_its_ends():
+    assert value_map(VALUES, "x", limits=(0.5, 1.0)).to_json()["values"] == [0, 0, None, 1, 0, 1]
+    assert value_map(np.zeros((1, 2)), "x", limits=(0.0, 0.0)).to_json()["values"] == [0, 0]
+
+
+def test_weights_of_zero_are_in_the_middle_of_the_scale():
+    described = weight_map(np.array([[-2.0, 0.0], [1.0, 0.5]]), "weight")
+    assert described.limits == (-2, 2)
+    assert described.to_json()["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
+
+
+def test_pictures_travel_apart_and_every_head_has_a_name():
+    described = picture_map(np.zeros((2, 3, 4, 5), dtype=np.uint8), base=0)
+    assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
+    assert described.to_json()["values"] is None
