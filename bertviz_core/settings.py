@@ -69,7 +69,21 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How to compute; never part of a key. `batch_tokens` None lets the device choose."""
+    """How to compute; never part of a key.
+
+    Attributes:
+        device: auto, cpu or cuda.
+        batch_tokens: Tokens of a batch; None lets the device choose.
+        workers: Processes that share the work; 0 for this process alone, or as many as a cluster has room for.
+        ray: Address of a running Ray cluster; empty for none.
+    """
 
     device: str = "auto"
     batch_tokens: int | None = None
+    workers: int = 0
+    ray: str = ""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes share the work."""
+        return bool(self.workers or self.ray)

@@ -174,7 +174,7 @@ class ChunkPass:
 
 
 def run_here(
-    chunks: ChunkPass, examples: Examples[Any], model: AttentionModel, progress: Progress, batch_tokens: int | None
+    chunks: ChunkPass, examples: Examples[Any], progress: Progress, model: AttentionModel, batch_tokens: int | None
 ) -> None:
     """Compute what is missing in this process, one chunk after another."""
     slices = Slices(examples.source)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import platform
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +24,9 @@ from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
 if TYPE_CHECKING:
+    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Index
+    from bertviz_core.models.reading import Examples, Index
 
     Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
@@ -72,8 +75,9 @@ def compute(
     is kept, and a later call goes on from there.
     """
     wanted = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
-    with store.pinned(other.key() for other in wanted) if store else nullcontext():
-        results = _compute_pass(wanted, store, execution, progress or Progress(), model)
+    pinned = store.pinned(other.key() for other in wanted) if store else nullcontext()
+    with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
+        results = _compute_pass(wanted, store, execution, progress or Progress(), model, workers=workers)
     return results[wanted.index(request)]
 
 
@@ -133,7 +137,7 @@ def compute_all(
     """
     progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, BertvizError]()
     requests = list(requests)
-    with store.pinned(request.key() for request in requests):
+    with store.pinned(request.key() for request in requests), workers_of(execution) as workers:
         groups = passes(request for request in requests if find(store, request) is None)
         for number, together in enumerate(groups, 1):
             same = (together[0].source.digest, *(request.analysis for request in together))
@@ -141,7 +145,7 @@ def compute_all(
                 continue  # the corpus or the settings fail for every model
             progress.start_pass(number, len(groups), Path(together[0].checkpoint.name).name)
             try:
-                _compute_pass(together, store, execution, progress, None, load)
+                _compute_pass(together, store, execution, progress, None, load, workers)
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
@@ -157,16 +161,31 @@ def _compute_pass(
     progress: Progress,
     model: AttentionModel | None,
     load: Load | None = None,
+    workers: Cluster | None = None,
 ) -> list[Result]:
     """The results of requests that share one pass, all stored when all are done."""
     first = together[0]
     first.settings.check(first.checkpoint.max_length)
     for request in together:
         check_model(request)
+    if workers is not None and ANALYSES[first.analysis].chunked:
+        described = workers.load(together, needs_masked_lm(together), progress)
+        return _pass(together, described, store, execution, progress, workers.run)
     progress.start("Loading the model")
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
-    return _pass(together, observing(model, first.settings.weights), store, execution, progress)
+    model = observing(model, first.settings.weights)
+    run = partial(run_here, model=model, batch_tokens=execution.batch_tokens)
+    return _pass(together, model, store, execution, progress, run)
+
+
+def workers_of(execution: Execution) -> AbstractContextManager[Cluster | None]:
+    """Workers, where the execution asks for them; raises SettingsError where they cannot be had."""
+    if not execution.shared:
+        return nullcontext()
+    from bertviz_core.analyses.cluster import Cluster
+
+    return Cluster(execution)
 
 
 def needs_masked_lm(together: Sequence[Request]) -> bool:
@@ -188,20 +207,31 @@ def _pass(
     store: Store | None,
     execution: Execution,
     progress: Progress,
+    run: Callable[[ChunkPass, Examples[Any], Progress], None],
 ) -> list[Result]:
-    """Every result of the requests, from one reading of the corpus and one pass of the model, all stored."""
+    """Every result of the requests, from one reading of the corpus and one pass of the model, all stored.
+
+    Args:
+        together: The requests.
+        model: What they run on, or what is known of it where workers have it.
+        store: Where results are kept.
+        execution: How the pass runs.
+        progress: Counts examples.
+        run: Computes the chunks that are missing.
+    """
     first = together[0]
     asked = ANALYSES[first.analysis]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
     index = index_of(first, examples, store, progress.advance)
     device = f"{model.device}, batches of {execution.batch_tokens or model.batch_tokens} tokens"
-    chunks = ChunkPass(together, index, model, store if asked.chunked else None, device)
+    summing = model if model.encoder is not None else replace(model, device="cpu")
+    chunks = ChunkPass(together, index, summing, store if asked.chunked else None, device)
     total = index.counts[examples.unit]
     progress.start("Running the model", total, examples.unit, before=chunks.done)
     if asked.chunked:
         try:
-            run_here(chunks, examples, model, progress, execution.batch_tokens)
+            run(chunks, examples, progress)
         except BaseException:
             chunks.save()
             raise

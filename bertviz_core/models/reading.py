@@ -100,9 +100,14 @@ class Examples(ABC, Generic[Example_co]):
     def __iter__(self) -> Iterator[Example_co]:
         return islice(self.read(Reading()), self.count)
 
+    @classmethod
+    def of_part(cls, source: Source, tokens: Tokens, settings: Settings, chunk: Chunk, data: bytes) -> Self:
+        """The examples of a chunk, from its bytes; nothing is read of the source."""
+        return cls(part_of(source, chunk.start, data), tokens, settings, chunk.examples)
+
     def part(self, chunk: Chunk, data: bytes) -> Self:
-        """The examples of a chunk, from its bytes."""
-        return replace(self, source=part_of(self.source, chunk.start, data), count=chunk.examples)
+        """The same, of this corpus."""
+        return self.of_part(self.source, self.tokens, self.settings, chunk, data)
 
     def index(self, advance: Callable[[int], None] = lambda count: None) -> Index:
         """Read the corpus to its end.
