@@ -4,7 +4,8 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, unit_of
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -21,7 +20,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, head_panel, methods, services
+from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
 from pages.shared.frame import catalogue
@@ -40,6 +39,7 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
         mode += ", norms in place of weights"
     model, corpus = selection.checkpoint, selection.source
     st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
+    files.name_after(model.name, shown or corpus.name)
     made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
     made_from = f"{model.name} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
@@ -132,9 +132,11 @@ def chart(
 ) -> None:  # fmt: skip
     """A figure whose clicks choose a head; the camera above it saves SVG. head: the one to ring."""
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
+    # Wide enough for every legend, whatever the width of the window.
+    picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
+    config = {"displaylogo": False, "toImageButtonOptions": picture}
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
 
 
@@ -185,23 +187,8 @@ def _row_clicked(key: str, labels: list[str]) -> None:
 
 def downloads(result: Result) -> None:
     """The same bytes that the command line writes, built on click."""
-    name = f"{result.analysis}-{result.provenance['corpus']['name']}".replace(" ", "_")
-    builders: dict[str, Callable[[Result], bytes]] = {
-        "csv": exports.to_csv,
-        "json": exports.to_json,
-        "html": exports.to_html,
-    }
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for suffix, build in builders.items():
-            st.download_button(
-                suffix.upper(),
-                data=functools.partial(build, result),
-                file_name=f"{name}.{suffix}",
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"download-{suffix}",
-            )
-        st.caption("SVG: the camera above each figure.")
+    builders = exports.builders(result)
+    files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
 
 
 def about(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core import paper
+from bertviz_core import exports, paper
+from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, passes
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
+from bertviz_core.overview.table import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
-from pages.shared import services, stored
+from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
@@ -53,6 +57,15 @@ def key_numbers(
         last = f"{results['entropy'].layer_means('entropy')[-1]:.2f} nats"
         entries.append(("Mean entropy, last layer", last, f"paper: {paper.LAYER_MEANS['entropy'][-1]:.1f}"))
     return entries
+
+
+def downloads(results: Results, thresholds: Thresholds, selection: Selection) -> None:
+    """The table of all heads, as the command `overview` writes it."""
+    table = summarized(results, thresholds)
+    name = exports.slug(
+        "overview", Path(selection.checkpoint.name).name, *sorted({o["corpus"] for o in table.origins.values()})
+    )
+    files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
 
 
 def panel(page: str, selection: Selection) -> None:
