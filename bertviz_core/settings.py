@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -87,3 +88,17 @@ class Execution:
     def shared(self) -> bool:
         """Whether other processes share the work."""
         return bool(self.workers or self.ray)
+
+
+def app_execution() -> Execution:
+    """How the app computes: with BERTVIZ_WORKERS workers, on the Ray cluster at BERTVIZ_RAY."""
+    return Execution(
+        workers=workers_from(os.environ.get("BERTVIZ_WORKERS", "0")), ray=os.environ.get("BERTVIZ_RAY", "")
+    )
+
+
+def workers_from(text: str) -> int:
+    """A number of workers; raises SettingsError for anything else."""
+    if text.isdecimal() and int(text) < 100_000:
+        return int(text)
+    raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")

@@ -13,7 +13,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import unpack
-from bertviz_core.engine.pool import Pool, Task, TaskFailed
+from bertviz_core.engine.pool import Pool, Task, TaskFailed, check_ray
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.models.reading import Examples
@@ -24,20 +24,30 @@ if TYPE_CHECKING:
 
 
 class Cluster:
-    """Workers with the model of one pass after another; a context that ends them."""
+    """Workers with the model of one pass after another, started for the first one; a context that ends them."""
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
         self._fields: dict[str, Any] = {}
         self._together: Sequence[Request] = ()
         self._files: dict[str, Any] = {}
-        self.pool = Pool(ChunkWorker, execution.workers, execution.ray, execution.device, self._prepare)
+        self._pool: Pool | None = None
+        check_ray()
+
+    @property
+    def pool(self) -> Pool:
+        """The workers."""
+        if self._pool is None:
+            how = self.execution
+            self._pool = Pool(ChunkWorker, how.workers, how.ray, how.device, self._prepare)
+        return self._pool
 
     def __enter__(self) -> Cluster:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.pool.close()
+        if self._pool is not None:
+            self._pool.close()
 
     def load(self, together: Sequence[Request], masked_lm: bool, progress: Progress) -> AttentionModel:
         """Load the model of a pass in every worker.
@@ -48,6 +58,7 @@ class Cluster:
         from bertviz_core.models.loading import load_tokens
         from bertviz_core.models.model import AttentionModel
 
+        progress.start("Starting workers")
         progress.start(f"Loading the model in {len(self.pool.workers)} workers")
         self._together, self._files = together, {}
         self._fields = task_of(together, self.execution, masked_lm)

@@ -40,6 +40,8 @@ class Console:
     limit: Annotated[int | None, typer.Option(help="Maximum number of inputs; default: all.")] = None
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0
     batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
+    workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
+    ray: Annotated[str, typer.Option(help="Address of a running Ray cluster, such as auto.")] = ""
     mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
     weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
@@ -61,7 +63,7 @@ class Console:
     def execution(self) -> Execution:
         if self.batch_tokens is not None and self.batch_tokens < 1:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
-        return Execution(self.device, self.batch_tokens)
+        return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
     def source(self) -> Source:
         return find_source(self.input)

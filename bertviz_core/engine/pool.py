@@ -76,12 +76,13 @@ class Pool:
 
         self.ray, self.prepare = ray, prepare
         self._own = not ray.is_initialized()
+        self.workers: list[Any] = []
         if self._own:
             _connect(address, workers)
-        self._class, self._options = self._placed(worker, workers, device)
-        self.workers: list[Any] = []
         try:
-            self.workers = [self._start() for _ in range(self._options["count"])]
+            self._class, count = self._placed(worker, workers, device)
+            for _ in range(count):
+                self.workers.append(self._start())
         except BaseException:
             self.close()
             raise
@@ -181,8 +182,8 @@ class Pool:
             return f"a worker process ended ({_reason(error)})"
         return None
 
-    def _placed(self, worker: type, workers: int, device: str) -> tuple[Any, dict[str, Any]]:
-        """The class with the resources of each worker; raises SettingsError where the cluster has too few."""
+    def _placed(self, worker: type, workers: int, device: str) -> tuple[Any, int]:
+        """The class with the resources of each worker, and how many; raises SettingsError where that is too many."""
         resources = self.ray.cluster_resources()
         cpus, gpus = int(resources.get("CPU", 0)), 0 if device == "cpu" else int(resources.get("GPU", 0))
         count = workers or gpus or cpus
@@ -195,7 +196,7 @@ class Pool:
         environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
         share = min(1.0, gpus / count)
         options = {"num_cpus": 1, "num_gpus": share, "runtime_env": {"env_vars": environment}, "max_restarts": 0}
-        return self.ray.remote(worker).options(**options), {"count": count}
+        return self.ray.remote(worker).options(**options), count
 
     def _start(self) -> Any:
         worker = self._class.remote()

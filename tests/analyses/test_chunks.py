@@ -58,13 +58,13 @@ class Stops(Progress):
 @pytest.mark.parametrize(
     ("analysis", "mode"), [*((name, "corrected") for name in CHUNKED), ("dependency_heads", "paper")]
 )
-def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, mode, tiny, store):
-    request = request_of(analysis, tiny, mode)
-    whole = compute(request, None, model=tiny).to_bytes()
+def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, mode, masked, store):
+    request = request_of(analysis, masked, mode)
+    whole = compute(request, None, model=masked).to_bytes()
     shares, stops = [], 0
     while find(store, request) is None:
         try:
-            compute(request, store, model=tiny, progress=Stops(after=0.3))
+            compute(request, store, model=masked, progress=Stops(after=0.3))
         except Cancelled:
             stops += 1
             shares.append(share_done(store, request) or 0.0)
@@ -74,24 +74,24 @@ def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, m
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)
-def test_chunks_computed_in_any_order_and_carried_as_bytes_give_the_same_bytes(analysis, tiny, store):
-    request = request_of(analysis, tiny)
-    examples = chunked_examples(request, tiny)
+def test_chunks_computed_in_any_order_and_carried_as_bytes_give_the_same_bytes(analysis, masked, store):
+    request = request_of(analysis, masked)
+    examples = chunked_examples(request, masked)
     index = examples.index()
     order = list(range(len(index.chunks)))
     assert len(order) > 3
-    whole = compute(request, None, model=tiny)
+    whole = compute(request, None, model=masked)
     for seed in range(3):
         random.Random(seed).shuffle(order)
-        computed = ChunkPass([request], index, tiny, store, "here")
+        computed = ChunkPass([request], index, masked, store, "here")
         slices = Slices(examples.source)
         for position, number in enumerate(order):
             chunk = index.chunks[number]
             part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-            (sums,) = compute_chunk(tiny, [request], part, Progress(), None)
+            (sums,) = compute_chunk(masked, [request], part, Progress(), None)
             computed.take(number, [0], [sums.to_bytes()])
             if position == len(order) // 2:  # another process goes on
-                computed = ChunkPass([request], index, tiny, store, "here")
+                computed = ChunkPass([request], index, masked, store, "here")
                 assert {chunk.number for chunk, _ in computed.needed()} == set(order[position + 1 :])
         result = ANALYSES[analysis].finish(computed.sums[0].total, examples, whole.provenance)
         assert result.to_bytes() == whole.to_bytes()
@@ -106,49 +106,49 @@ def chunked_examples(request, model):
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)
-def test_chunks_change_nothing_but_the_rounding(analysis, tiny, monkeypatch):
-    request = request_of(analysis, tiny)
-    several = compute(request, None, model=tiny).to_frame()
+def test_chunks_change_nothing_but_the_rounding(analysis, masked, monkeypatch):
+    request = request_of(analysis, masked)
+    several = compute(request, None, model=masked).to_frame()
     monkeypatch.setattr(reading, "CHUNK_TOKENS", 10**9)
-    at_once = compute(request, None, model=tiny).to_frame()
+    at_once = compute(request, None, model=masked).to_frame()
     numbers = several.select_dtypes("number").columns
     np.testing.assert_allclose(several[numbers], at_once[numbers], rtol=1e-4, atol=1e-6)
 
 
-def test_sums_of_another_batch_size_are_not_gone_on_from(tiny, store):
-    request = request_of("entropy", tiny)
+def test_sums_of_another_batch_size_are_not_gone_on_from(masked, store):
+    request = request_of("entropy", masked)
     with pytest.raises(Cancelled):
-        compute(request, store, model=tiny, progress=Stops(after=0.25))
-    index = chunked_examples(request, tiny).index()
-    same = f"cpu, batches of {tiny.batch_tokens} tokens"
-    assert ChunkPass([request], index, tiny, store, same).done > 0
-    assert ChunkPass([request], index, tiny, store, "cpu, batches of 7 tokens").done == 0
+        compute(request, store, model=masked, progress=Stops(after=0.25))
+    index = chunked_examples(request, masked).index()
+    same = f"cpu, batches of {masked.batch_tokens} tokens"
+    assert ChunkPass([request], index, masked, store, same).done > 0
+    assert ChunkPass([request], index, masked, store, "cpu, batches of 7 tokens").done == 0
 
 
-def test_analyses_that_stopped_at_different_chunks_go_on_together(tiny, store):
-    entropy, clustering = request_of("entropy", tiny), request_of("clustering", tiny)
-    both = [compute(one, None, model=tiny).to_bytes() for one in (entropy, clustering)]
+def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store):
+    entropy, clustering = request_of("entropy", masked), request_of("clustering", masked)
+    both = [compute(one, None, model=masked).to_bytes() for one in (entropy, clustering)]
     with pytest.raises(Cancelled):
-        compute(entropy, store, model=tiny, progress=Stops(after=0.5))
+        compute(entropy, store, model=masked, progress=Stops(after=0.5))
     with pytest.raises(Cancelled):
-        compute(clustering, store, model=tiny, progress=Stops(after=0.25))
+        compute(clustering, store, model=masked, progress=Stops(after=0.25))
     chunks_ahead = ChunkPass(
-        [entropy, clustering], chunked_examples(entropy, tiny).index(), tiny, store,
-        f"cpu, batches of {tiny.batch_tokens} tokens",
+        [entropy, clustering], chunked_examples(entropy, masked).index(), masked, store,
+        f"cpu, batches of {masked.batch_tokens} tokens",
     )  # fmt: skip
     wanted = [which for _, which in chunks_ahead.needed()]
     assert [1] in wanted and [0, 1] in wanted
     from bertviz_core.analyses.requests import compute_all
 
-    compute_all([entropy, clustering], store, load=lambda together, execution: tiny)
+    compute_all([entropy, clustering], store, load=lambda together, execution: masked)
     assert [store.get(one.key()) for one in (entropy, clustering)] == both
 
 
-def test_damaged_sums_are_computed_anew(tiny, store):
-    request = request_of("entropy", tiny)
+def test_damaged_sums_are_computed_anew(masked, store):
+    request = request_of("entropy", masked)
     store.keep_work(f"chunks/{request.key()}", b"nothing of use")
     assert share_done(store, request) is None
-    assert compute(request, store, model=tiny).to_bytes() == compute(request, None, model=tiny).to_bytes()
+    assert compute(request, store, model=masked).to_bytes() == compute(request, None, model=masked).to_bytes()
 
 
 COMMAND = """
