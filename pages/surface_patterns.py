@@ -34,7 +34,6 @@ for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
         here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
         layer = f"layer {int(here.argmax()) + selection.base}"
         entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
-page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
@@ -47,6 +46,7 @@ with right:
     page.head_map(squares, "surface-map", alt, selection)
     head_view.numbers(ANALYSIS, result, selection, column)
 
+page.metrics(entries)
 head_view.examples(result, selection, column)
 st.subheader("All heads")
 page.table(result, result.present, selection, "surface-table")

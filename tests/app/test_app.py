@@ -77,7 +77,7 @@ def test_pages_open_on_stored_results(page: str, title: str) -> None:
 def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
     app = open_app("surface_patterns", head="2-3")
     assert "Head 2-3" in words(app)
-    app.button(key="Next head").click().run()
+    app.button(key="step-next-page").click().run()
     assert app.selectbox(key="head").value == "2-4"
     assert "Head 2-4" in words(app)
     app.toggle(key="zero").set_value(True).run()
