@@ -83,6 +83,8 @@ class Simulated:
 
 def simulated(workers: int, count: int, seconds: float) -> Work:
     """A driver with simulated workers, that merges sums of BERT-base's shape and saves them to a store."""
+    import torch
+
     from bertviz_core.analyses.averages import SegmentAverages
     from bertviz_core.analyses.chunks import ChunkPass
     from bertviz_core.analyses.request import Request
@@ -94,8 +96,6 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     from bertviz_core.engine.store import Store
     from bertviz_core.models import checkpoint
     from bertviz_core.models.reading import Chunk, Index
-
-    import torch
 
     torch.set_num_threads(1)
     state = _state()
@@ -228,7 +228,8 @@ def main() -> None:
     elif options.which == "driver":
         cost = measure(simulated, 64, 64 * 50, SLEEP)
         print(
-            f"64 workers busy {100 * cost.answer:.1f}% of {cost.wall:.1f} s (required: 90%); driver's CPU {cost.cpu:.1f} s"
+            f"64 workers were busy {100 * cost.answer:.1f}% of {cost.wall:.1f} s (required: 90%); "
+            f"the driver took {cost.cpu:.1f} s of CPU"
         )
     elif options.which == "memory":
         for count in (10, 100, 1000):
