@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
+import psutil
 import pytest
 
 from bertviz_core.analyses import chunks
+from bertviz_core.analyses import cluster as clusters
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.cluster import Cluster, task_of
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute, compute_all
+from bertviz_core.analyses.requests import _compute_pass, compute
 from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.engine.pool import Task
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 from bertviz_core.models import reading
@@ -24,17 +31,15 @@ from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
 
 pytest.importorskip("ray")
+ROOT = Path(__file__).parents[2]
 CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ray_here():
-    """One cluster for all tests: those that ask for workers join it."""
-    import ray
-
-    ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
-    yield
-    ray.shutdown()
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers on this machine, for all tests."""
+    with Cluster(Execution("cpu", workers=2)) as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)
@@ -56,44 +61,39 @@ def request_of(analysis, model) -> Request:
     return Request(analysis, model.checkpoint, sample(name), Settings(max_length=64, limit=60))
 
 
-@pytest.mark.parametrize("workers", [2, 3])
-def test_workers_give_the_bytes_of_one_process(workers, here, masked, store):
-    requests = [request_of(analysis, masked) for analysis in CHUNKED]
-    progress = Progress()
-    compute_all(requests, store, Execution("cpu", workers=workers), progress)
-    assert {request.analysis: store.get(request.key()) for request in requests} == here
-    assert progress.stage == "Writing the results"
+def run_on(cluster, request, store, progress=None) -> None:
+    _compute_pass([request], store, cluster.execution, progress or Progress(), None, workers=cluster)
 
 
-def test_lost_workers_change_nothing(here, masked, store):
-    """Workers killed with SIGKILL at random moments of a pass."""
+@pytest.mark.parametrize("analysis", CHUNKED)
+def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, store):
+    request = request_of(analysis, masked)
+    run_on(cluster, request, store)
+    assert store.get(request.key()) == here[analysis]
+
+
+def test_lost_workers_change_nothing(cluster, here, masked, store):
+    """Two workers are killed with SIGKILL at random moments of a pass."""
     request = request_of("surface_patterns", masked)
-    with Cluster(Execution("cpu", workers=2)) as cluster:
-        cluster.load([request], False, Progress())
-        killed = threading.Thread(target=kill_at_random, args=(cluster,))
-        killed.start()
-        run_on(cluster, request, store)
-        killed.join()
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_at_random, args=(killed,))
+    killer.start()
+    run_on(cluster, request, store)
+    killer.join()
+    assert len(killed) == 2
     assert store.get(request.key()) == here["surface_patterns"]
 
 
-def kill_at_random(cluster) -> None:
-    from ray.util import state
-
+def kill_at_random(killed: list[int]) -> None:
     for moment in (random.Random(3).uniform(0, 0.5) for _ in range(2)):
         time.sleep(moment)
-        alive = [actor.pid for actor in state.list_actors(filters=[("state", "=", "ALIVE")]) if actor.pid]
-        if alive:
-            os.kill(alive[0], signal.SIGKILL)
+        found = (process for process in psutil.Process().children(recursive=True) if process.pid not in killed)
+        worker = next(process for process in found if "ray::ChunkWorker" in " ".join(process.cmdline()))
+        os.kill(worker.pid, signal.SIGKILL)
+        killed.append(worker.pid)
 
 
-def run_on(cluster, request, store) -> None:
-    from bertviz_core.analyses.requests import _compute_pass
-
-    _compute_pass([request], store, cluster.execution, Progress(), None, workers=cluster)
-
-
-def test_a_cancelled_job_goes_on_in_one_process(here, masked, store):
+def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     request = request_of("entropy", masked)
 
     class Stops(Progress):
@@ -103,44 +103,38 @@ def test_a_cancelled_job_goes_on_in_one_process(here, masked, store):
                 self.cancelled.set()
 
     with pytest.raises(Cancelled):
-        compute_all([request], store, Execution("cpu", workers=2), Stops())
+        run_on(cluster, request, store, Stops())
     assert 0 < (share_done(store, request) or 0) < 1
     compute(request, store, model=masked)
     assert store.get(request.key()) == here["entropy"]
 
 
-def test_a_model_that_a_worker_has_not_got_is_sent(here, masked, store, monkeypatch):
-    """As on another machine: the folder named to the workers is not there."""
-    from bertviz_core.analyses import cluster
-
-    elsewhere = task_of
-
-    def moved(*arguments):
-        return elsewhere(*arguments) | {"folder": "/nowhere"}
-
-    monkeypatch.setattr(cluster, "task_of", moved)
+def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked, store, monkeypatch):
+    """As on another machine: the folder named to the workers is not there, so that its files are sent."""
+    monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
     request = request_of("dependency_heads", masked)
-    compute_all([request], store, Execution("cpu", workers=2))
+    cluster.pool.workers.append(cluster.pool._class.remote())
+    run_on(cluster, request, store)
+    monkeypatch.undo()
+    cluster.pool.ray.kill(cluster.pool.workers.pop())
     assert store.get(request.key()) == here["dependency_heads"]
 
 
-def test_a_chunk_that_fails_three_times_ends_the_job_and_what_was_done_is_kept(masked, store, monkeypatch):
-    from bertviz_core.analyses import cluster
-
+def test_a_chunk_that_fails_three_times_ends_the_job_and_what_was_done_is_kept(cluster, masked, store, monkeypatch):
     request = request_of("entropy", masked)
-    tasks = cluster.Cluster._tasks
+    tasks = Cluster._tasks
 
     def broken(self, *arguments):
         for task in tasks(self, *arguments):
-            yield task if task.number != 4 else cluster.Task(4, (*task.arguments[:2], b"\xff"))
+            yield task if task.number != 4 else Task(4, (*task.arguments[:2], b"\xff"))
 
-    monkeypatch.setattr(cluster.Cluster, "_tasks", broken)
+    monkeypatch.setattr(Cluster, "_tasks", broken)
     with pytest.raises(BertvizError, match="Part 5 of the corpus failed 3 times"):
-        compute_all([request], store, Execution("cpu", workers=2))
+        run_on(cluster, request, store)
     assert (share_done(store, request) or 0) > 0
 
 
-def test_a_model_that_cannot_be_loaded(masked, tmp_path, store):
+def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
     broken = tmp_path / "broken"
     broken.mkdir()
     for path in masked.checkpoint.folder.iterdir():
@@ -150,7 +144,20 @@ def test_a_model_that_cannot_be_loaded(masked, tmp_path, store):
     found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
     request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
     with pytest.raises(BertvizError):
-        compute_all([request], store, Execution("cpu", workers=2))
+        run_on(cluster, request, store)
+
+
+def test_a_command_takes_workers_and_says_how_it_goes(masked, tmp_path):
+    out = tmp_path / "out.json"
+    command = [
+        *(sys.executable, "-m", "bertviz_core", "entropy", "encyclopedia", "--model", str(masked.checkpoint.folder)),
+        *("--workers", "2", "--device", "cpu", "--max-length", "64", "--limit", "40", "--no-store", "--out", str(out)),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    request = Request("entropy", masked.checkpoint, sample("encyclopedia"), Settings(max_length=64, limit=40))
+    expected = compute(request, None, model=masked)
+    assert json.loads(out.read_text())["arrays"] == json.loads(json.dumps(expected.arrays()))
+    assert "Running the model: 40 of 40 segments" in done.stderr
 
 
 def test_the_app_reads_its_workers_from_the_environment(monkeypatch):
