@@ -100,6 +100,19 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
     assert app.metric[0].value != corrected.metric[0].value
 
 
+def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
+    app, plain = open_app("surface_patterns", weights="norms"), open_app("surface_patterns")
+    said = words(app)
+    assert "norms in place of weights" in said
+    assert "rank correlation of a token's vector length" in said
+    assert "of the weights and" in words(plain) and "rank correlation" not in words(plain)
+    assert app.metric[2].value != plain.metric[2].value
+    app.toggle(key="both").set_value(True).run()
+    assert not app.exception
+    gradients = open_app("sep_gradients", weights="norms")
+    assert "norms in place" not in words(gradients) and len(gradients.metric) == 4
+
+
 def test_settings_of_the_address_are_those_of_the_result() -> None:
     app = open_app("surface_patterns", limit="3", max_length="32")
     next(b for b in app.button if b.label.startswith("Analyze")).click().run()

@@ -15,7 +15,7 @@ from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_path
 from bertviz_core.corpora.text import TextCorpus
-from bertviz_core.corpora.treebank.reader import Treebank
+from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.errors import InputError
 
 

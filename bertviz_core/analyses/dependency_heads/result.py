@@ -11,10 +11,10 @@ import numpy as np
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.function_heads import function_heads
-from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
