@@ -95,7 +95,8 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
 
 def _offer(request: Request, selection: Selection) -> None:
     share = chunks.share_done(services.store(), request) or 0.0
-    seconds = seconds_to_analyze(selection) * ANALYSES[request.analysis].forwards * (1 - share)
+    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
+    seconds = seconds_to_analyze(selection, forwards, request.settings.limit) * (1 - share)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     if share:
         st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
