@@ -24,7 +24,7 @@ import numpy as np
 
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import JSON, TEXT, read_text
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded
@@ -32,7 +32,6 @@ from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.tokens import Tokens
 
 Line = tuple[int, list[int]]  # line number, ids
-UNKNOWN = "a token not in the vocabulary (read as unknown)"
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
@@ -53,7 +52,7 @@ class Segments(Examples[Encoded]):
             segments = self._from_text(self.corpus.paragraphs(), reading)
         else:
             segments = self._from_records(self.corpus.records(), reading)
-        return islice(segments, self.settings.limit)
+        return islice(islice(segments, self.source.start.skip, None), self.settings.limit)
 
     def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
         unended = self._unended if self.settings.paper else None
@@ -62,7 +61,10 @@ class Segments(Examples[Encoded]):
         if self.settings.paper:
             chunks = self._released(chunks, unended, reading.skipped)
         for number, (document, chunk) in enumerate(chunks, start=self.source.start.example):
-            reading.start = Start(chunk[0][0], -1, document, number, format=TEXT, header=header)
+            if type(self.corpus) is TextCorpus:
+                reading.start = Start(chunk[0][0], -1, document, number, format=TEXT, header=header)
+            else:  # the sentences of another format: they are read from its beginning
+                reading.start = Start(skip=number)
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
             yield self._segment(number, chunk, rng, reading.skipped)
 
