@@ -141,8 +141,9 @@ def table_2(result: CoreferenceHeads, base: int) -> None:
     st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
     named = [one.head.label(base) if one else "none" for one in apart]
+    neural = "Wiseman et al.'s neural system reaches 83 in the paper." if theirs else ""
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
-    st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
+    st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 
 
 def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequence[int] = ()) -> dict[str, Any]:
