@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.emergence.result import Emergence
 from pages.shared import boxes, files, page
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
@@ -19,10 +19,9 @@ course = derived(emergence_view.course, result)
 with claim:
     emergence_view.claim(result, course)
 emergence_view.appearances(result, course)
-st.toggle(
+address.toggle(
     "Linear axis",
     key=emergence_view.LINEAR,
-    bind="query-params",
     help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
 )
 with explored:
