@@ -31,7 +31,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     else:
         offsets = 5
     merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="Counts nmod:poss as nmod.")
-result = derived(DependencyHeads.chosen, stored, view, min_count, offsets, merge)
+result = derived(DependencyHeads.show, stored, view, min_count, offsets, merge)
 relation_view.say_view(result, view)
 
 relation, direction = relation_view.choose(result)

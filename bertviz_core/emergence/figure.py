@@ -59,7 +59,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, lin
     figure = make_subplots(
         rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
     )
-    courses = result.best_accuracy, result.heldout, result.followed
+    courses = result.best_accuracy, result.heldout(), result.followed
     for panel, row in enumerate(map(result.relations.index, names)):
         for trace in _relation_traces(result, row, [100 * course[:, row] for course in courses], base):
             trace.showlegend = panel == 0

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.corpora.samples import sample
@@ -73,10 +72,10 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, series, sto
             np.testing.assert_allclose(found[name][place], own, rtol=1e-6)
         assert found.loss[place] == gradients.loss and found.right[place] == gradients.accuracy
         assert found.uniform == entropy.uniform
-        relations = shown_relations(alone["dependency_heads"])
+        relations = alone["dependency_heads"].default_view()
         assert found.relations == relations.relations and len(found.relations) > 5
         np.testing.assert_array_equal(found.accuracy[place], relations.accuracy)
-        np.testing.assert_array_equal(found.heldout[place], relations.heldout)
+        np.testing.assert_array_equal(found.heldout()[place], relations.heldout())
         np.testing.assert_array_equal(found.baseline, relations.offset_accuracy.max(0))
         np.testing.assert_array_equal(found.n, relations.n)
     assert len({float(loss) for loss in found.loss}) == len(found.steps)  # else nothing above tells steps apart

@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import value_map
@@ -28,9 +28,9 @@ LINES = (
 )
 
 
-def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
+def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
     """A map of heads for all mentions and for each type: accuracy in one direction, by default the paper's."""
-    accuracy, n = result.accuracy()[direction], result.n()
+    accuracy, n = result.accuracy[direction], result.n
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
@@ -55,7 +55,7 @@ def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int
     )  # fmt: skip
 
 
-def by_distance(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
     found = [result.by_distance(one) for one in shown]
     figure = _lines([_name(one, base) for one in shown], found, BIN_NAMES)
@@ -63,7 +63,7 @@ def by_distance(result: CoreferenceHeads, shown: Sequence[Choice | str], base: i
     return figure
 
 
-def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
     found = [result.by_gender(one) for one in shown]
     figure = _lines([_name(one, base) for one in shown], found, GENDERS)
@@ -72,7 +72,7 @@ def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int
     return figure
 
 
-def more_figures(result: CoreferenceHeads) -> dict[str, go.Figure]:
+def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     """Accuracy by distance of the best head and of the systems."""
     return {"Accuracy by distance": by_distance(result, (result.best(), *result.systems))}
 

@@ -82,7 +82,7 @@ class Selections:
 
 
 def accumulator(model: AttentionModel, request: Request) -> Selections:
-    """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.chosen` picks one."""
+    """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.show` picks one."""
     return Selections(model.layers, model.heads, model.device, request.settings.paper)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS, Guesses, Rules
-from bertviz_core.analyses.dependency_heads.result import ALL, UAS, VIEWS, DependencyHeads, by_size, described
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 
 if TYPE_CHECKING:

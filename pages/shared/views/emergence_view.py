@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.result import UAS
+from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head

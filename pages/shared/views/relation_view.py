@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import SentenceExample, example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
-from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts, ShownRelations
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
@@ -26,7 +26,7 @@ ORDERS = {
 }
 
 
-def say_view(result: DependencyHeads, view: str) -> None:
+def say_view(result: RelationCounts, view: str) -> None:
     """Which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
@@ -39,21 +39,21 @@ def say_view(result: DependencyHeads, view: str) -> None:
     )
 
 
-def choose(result: DependencyHeads) -> tuple[str, int]:
+def choose(result: RelationCounts) -> tuple[str, int]:
     """The relation and the direction, kept in the address."""
     if st.session_state.get("relation") not in (None, *result.relations):
         del st.session_state["relation"]  # folded away, or of another treebank
     with st.container(horizontal=True, vertical_alignment="bottom"):
         first = result.relations.index(result.most_telling())
         relation = st.selectbox("Relation", result.relations, index=first, key="relation", bind="query-params")
-        best = int(result.best[result.relations.index(relation)][0])
+        best = int(result.best()[result.relations.index(relation)][0])
         direction = st.segmented_control(
             "Direction", DIRECTIONS, default=DIRECTIONS[best], required=True, key="direction", bind="query-params"
         )
     return relation, DIRECTIONS.index(direction)
 
 
-def headline(result: DependencyHeads, relation: str, selection: Selection) -> None:
+def headline(result: RelationCounts, relation: str, selection: Selection) -> None:
     """What this run shows for the relation, in one sentence."""
     row = result.to_frame().set_index("relation").loc[relation]
     head = Head.parse(row["head"]).label(selection.base)
@@ -70,7 +70,7 @@ def headline(result: DependencyHeads, relation: str, selection: Selection) -> No
     button.button(f"Choose {head}", on_click=_take, args=(result, index), icon=":material/my_location:")
 
 
-def numbers(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: RelationCounts, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
     """Metrics: the chosen head, the best one, its held-out check, the baseline; with the paper's numbers."""
     index = result.relations.index(relation)
     row = result.to_frame().iloc[index]
@@ -100,7 +100,7 @@ def numbers(result: DependencyHeads, relation: str, direction: int, selection: S
     return entries
 
 
-def table(result: DependencyHeads, selection: Selection) -> None:
+def table(result: RelationCounts, selection: Selection) -> None:
     """Every relation, sortable; a click on a row chooses the relation, its best head and that head's direction."""
     st.dataframe(
         relation_table(result, selection.base),
@@ -120,22 +120,22 @@ def table(result: DependencyHeads, selection: Selection) -> None:
     )
 
 
-def _row_clicked(result: DependencyHeads) -> None:
+def _row_clicked(result: RelationCounts) -> None:
     rows = st.session_state["relations"]["selection"]["rows"]
     if rows:
         _take(result, rows[0])
 
 
-def _take(result: DependencyHeads, place: int) -> None:
+def _take(result: RelationCounts, place: int) -> None:
     """Choose a relation, its best head, and that head's direction."""
-    direction, layer, head = (int(value) for value in result.best[place])
+    direction, layer, head = (int(value) for value in result.best()[place])
     st.session_state["relation"] = result.relations[place]
     st.session_state["direction"] = DIRECTIONS[direction]
     st.session_state["head"] = Head(layer, head).label()
 
 
 @st.fragment
-def sentences(result: DependencyHeads, selection: Selection, relation: str, direction: int) -> None:
+def sentences(result: ShownRelations, selection: Selection, relation: str, direction: int) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     st.subheader(
         f"Head {selection.label} in sentences" + ("" if relation in (ALL, UAS) else f" with {plain(relation)}")
