@@ -70,18 +70,22 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
             row=row,
             col=1,
         )
-        layers = np.arange(1, len(one.values) + 1)
-        figure.add_scatter(
-            x=layers,
-            y=np.nanmean(one.values, axis=1),
-            mode="lines",
-            line={"color": color, "width": 2},
-            legendgroup=f"{row}-{one.key}",
-            showlegend=False,
-            hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{name}</extra>",
-            row=row,
-            col=1,
-        )
+        layer_line(figure, one, row)
+
+
+def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid") -> None:
+    """Add the line through a series' layer means to a panel."""
+    figure.add_scatter(
+        x=np.arange(1, len(series.values) + 1),
+        y=np.nanmean(series.values, axis=1),
+        mode="lines",
+        line={"color": series.marker[0], "width": 2, "dash": dash},
+        legendgroup=f"{row}-{series.key}",
+        showlegend=False,
+        hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{series.name}</extra>",
+        row=row,
+        col=1,
+    )
 
 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
@@ -151,12 +155,19 @@ def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Fi
 
 
 def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
-    """A title and, under it, a legend of its own above every panel."""
+    """A title and, under it, a legend of its own above every panel. The title is the legend's, where there is one: on
+    narrow screens a legend takes several lines."""
     height = (1 - gap * (rows - 1)) / rows
     for row in range(rows):
         top = 1 - row * (height + gap)
         place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
-        figure.update_layout({f"legend{row + 1 if row else ''}": place})
+        legend = f"legend{row + 1 if row else ''}"
+        entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
+        if len(entries) > 1 and row < len(figure.layout.annotations):
+            annotation = figure.layout.annotations[row]
+            place["title"] = {"text": annotation.text, "side": "top", "font": {"size": 14}}
+            annotation.visible = False
+        figure.update_layout({legend: place})
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
 
 

@@ -154,3 +154,11 @@ def test_the_papers_numbers_are_the_papers() -> None:
     assert f"{max(paper.LAYER_MEANS['to_sep'])}" in claims["The separator"]
     assert "86.8%" in claims["Heads that know syntax"]
     assert "65%" in claims["A head that knows who is who"]
+
+
+def test_the_step_of_the_no_op_says_what_norms_change() -> None:
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "A no-op")
+    for weights in ("attention", "norms"):
+        app = tour(number, weights=weights)
+        said = unescaped("".join(info.value for info in app.info))
+        assert re.search(r"\[SEP\] receives \d+% of the weights and \d+% of the norms", said)

@@ -14,6 +14,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, passes
 from bertviz_core.heads import Head
+from bertviz_core.numbers import plural
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.overview.table import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
@@ -83,7 +84,7 @@ def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
     lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
-    counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
+    counts = ", ".join(plural(origin[name], name) for name in COUNTED if name in origin)
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
