@@ -22,7 +22,9 @@ EXPECTED = "Give a text file with a word and its numbers, between spaces, on eac
 class WordVectors:
     """Fixed vectors for a corpus's words.
 
-    rows: the row of each known word.   matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
+    Attributes:
+        rows: The row of each known word.
+        matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
     """
 
     rows: dict[str, int]

@@ -28,13 +28,18 @@ IN_TABLE = 2  # relations that have columns in the table
 class Emergence(Result):
     """A training, checkpoint by checkpoint. `quantities` and `relations` name axes.
 
-    steps, tokens: (step,) int64; tokens is -1 where it is not known.
-    loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model without the
-        head for it.   right: (step,) share of the masked words that are guessed.
-    averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
-    uniform: nats, the entropy that uniform attention would have.
-    n: (fold, relation) words.   correct: (step, fold, direction, relation, layer, head) guesses that are right.
-    offsets: (offset,) that compete as baselines.   offset_correct: (offset, relation) right guesses of each.
+    Attributes:
+        steps: (step,) int64.
+        tokens: (step,) int64 trained on so far; -1 where that is not known.
+        loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model
+            without the head for it.
+        right: (step,) share of the masked words that are guessed.
+        averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
+        uniform: The entropy that uniform attention would have, nats.
+        n: (fold, relation) words.
+        correct: (step, fold, direction, relation, layer, head) guesses that are right.
+        offsets: (offset,) that compete as baselines.
+        offset_correct: (offset, relation) right guesses of each.
     """
 
     analysis: ClassVar[str] = "emergence"

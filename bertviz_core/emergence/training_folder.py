@@ -25,8 +25,14 @@ CURVE = "loss.csv"  # as `training/` writes it: step, tokens, ...
 
 @dataclass(frozen=True)
 class Training:
-    """`name` is the end of the folder's path.   steps, checkpoints: of equal length, by rising step.
-    tokens: step -> tokens trained on so far, where a curve beside the checkpoints says so."""
+    """The checkpoints of one training.
+
+    Attributes:
+        name: The end of the folder's path.
+        steps: In rising order.
+        checkpoints: One for each step.
+        tokens: Step -> tokens trained on so far, where a curve beside the checkpoints says so.
+    """
 
     name: str
     steps: tuple[int, ...]

@@ -29,8 +29,12 @@ DIRECTIONS = ("dependent → head", "head → dependent")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One quantity of every head, from one analysis.   values: (layer, head), NaN where absent.
-    baseline: what is reached without a model, and its name; NaN and "" where there is none."""
+    """One quantity of every head, from one analysis.
+
+    Attributes:
+        values: (layer, head), NaN where absent.
+        baseline: What is reached without a model, and its name; NaN and "" where there is none.
+    """
 
     analysis: str
     quantity: str
@@ -59,7 +63,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How well one head finds one relation, in its better direction; fractions.   rank: from 1, among all heads."""
+    """How well one head finds one relation, in its better direction; fractions.
+
+    Attributes:
+        rank: From 1, among all heads.
+    """
 
     name: str
     direction: str

@@ -24,8 +24,11 @@ class SepGradients(HeadAverages):
     `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
     `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
     `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
-    loss: the mean over segments of L, in nats.   right, masked: how many masked tokens the model got right, and of how
-    many.
+
+    Attributes:
+        loss: The mean over segments of L, in nats.
+        right: How many masked tokens the model got right.
+        masked: Of how many.
     """
 
     analysis: ClassVar[str] = "sep_gradients"

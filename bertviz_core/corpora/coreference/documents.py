@@ -26,10 +26,13 @@ class Mention:
 class CoreferenceDocument:
     """One document. Mentions are ordered by (start, -end): what stands earlier precedes.
 
-    number: its place in the corpus, from 0.   where: "line 12", for people.
-    sentences: the first word of each.   tags: part of speech of each word, or None where the file has none.
-    governors: the word that governs each word, -1 for roots; None without trees.
-    parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
+    Attributes:
+        number: Its place in the corpus, from 0.
+        where: "line 12", for people.
+        sentences: The first word of each.
+        tags: Part of speech of each word, or None where the file has none.
+        governors: The word that governs each word, -1 for roots; None without trees.
+        parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
     """
 
     number: int
