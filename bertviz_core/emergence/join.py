@@ -68,7 +68,7 @@ def _check_meeting(first: Emergence, second: Emergence) -> None:
             "and these are not the same checkpoint.",
             hint="Let the second part's folder begin with the last checkpoint of the first.",
         )
-    for name in ("tokens", "loss", "right", "averages"):
+    for name in ("tokens", "loss", "masked_accuracy", "averages"):
         one, other = getattr(first, name)[-1], getattr(second, name)[0]
         if not np.allclose(one, other, rtol=0, atol=CLOSE, equal_nan=True):
             raise InputError(f"The parts have different {name} at step {last['step']:,}, which both have.")

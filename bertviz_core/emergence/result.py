@@ -20,7 +20,7 @@ from bertviz_core.heads import Head, all_heads
 if TYPE_CHECKING:
     import pandas as pd
 
-BY_STEP = ("steps", "tokens", "loss", "right", "averages", "correct")  # fields with a row for each step
+BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "correct")  # fields with a row for each step
 IN_TABLE = 2  # relations that have columns in the table
 
 
@@ -33,7 +33,7 @@ class Emergence(Result):
         tokens: (step,) int64 trained on so far; -1 where that is not known.
         loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model
             without the head for it.
-        right: (step,) share of the masked words that are guessed.
+        masked_accuracy: (step,) share of the masked words that are guessed.
         averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
         uniform: The entropy that uniform attention would have, nats.
         n: (fold, relation) words.
@@ -47,7 +47,7 @@ class Emergence(Result):
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
-    right: np.ndarray
+    masked_accuracy: np.ndarray
     quantities: list[str]
     averages: np.ndarray
     uniform: float
@@ -182,7 +182,7 @@ class Emergence(Result):
             "marks": [{"step": step, "label": label} for step, label in self.marks],
             "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
             "loss": to_lists(self.loss),
-            "masked_right": to_lists(self.right),
+            "masked_right": to_lists(self.masked_accuracy),
             **quantities,
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
@@ -207,7 +207,7 @@ class Emergence(Result):
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
-        columns |= {"loss": self.loss, "masked_right": self.right}
+        columns |= {"loss": self.loss, "masked_right": self.masked_accuracy}
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
         columns["other_heads"] = (labels == "other").sum((1, 2))
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}

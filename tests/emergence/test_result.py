@@ -39,7 +39,7 @@ def made() -> Emergence:
         steps=np.array(STEPS),
         tokens=np.array([0, 640, 19200]),
         loss=np.array([9.7, 7.2, np.nan]),
-        right=np.array([0.0, 0.1, np.nan]),
+        masked_accuracy=np.array([0.0, 0.1, np.nan]),
         quantities=QUANTITIES,
         averages=averages,
         uniform=4.6,

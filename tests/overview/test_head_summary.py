@@ -51,9 +51,9 @@ def test_columns_hold_each_result_s_own_numbers(results):
 def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_coreference_head(results):
     """Its counts in the direction that the paper does not measure neither mark a head nor stand in the overview."""
     shipped = results["coreference_heads"]
-    right = shipped.right.copy()
-    right[1, 0, :, 5, 7] = shipped.total  # 6-8 is always right from the antecedent to the mention
-    turned = {"coreference_heads": replace(shipped, right=right)}
+    right = shipped.correct.copy()
+    right[1, 0, :, 5, 7] = shipped.group_n  # 6-8 is always right from the antecedent to the mention
+    turned = {"coreference_heads": replace(shipped, correct=right)}
     assert linguistic(turned) == linguistic({"coreference_heads": shipped}) != {}
     assert "6-8" not in linguistic(turned)
     column = next(iter(columns(turned)))

@@ -42,10 +42,10 @@ class AntecedentCounts(Result):
     """Counts of right guesses, and the first documents with every head's guesses.
 
     Attributes:
-        right: (direction, group, layer, head) right guesses.
-        total: (group,) items.
+        correct: (direction, group, layer, head) right guesses.
+        group_n: (group,) items.
         systems: Names of baselines and of uploaded predictions.
-        system_right: (system, group) right guesses.
+        system_correct: (system, group) right guesses.
         single: Items with exactly one word to choose from.
         documents: The first ones, see `documents`.
         items: (item, 2) their items: the document, the mention.
@@ -56,10 +56,10 @@ class AntecedentCounts(Result):
     analysis: ClassVar[str] = "coreference_heads"
     more_tables: ClassVar[tuple[str, ...]] = ("heads", "groups")
 
-    right: np.ndarray
-    total: np.ndarray
+    correct: np.ndarray
+    group_n: np.ndarray
     systems: list[str]
-    system_right: np.ndarray
+    system_correct: np.ndarray
     single: int
     documents: list[dict[str, Any]]
     items: np.ndarray
@@ -78,13 +78,13 @@ class AntecedentCounts(Result):
             self,
             provenance=self.provenance | {"options": self.provenance["options"] | {"predictions": named}},
             systems=[*self.systems, f"predictions: {predictions.name}"],
-            system_right=np.concatenate([self.system_right, correct[None]]),
+            system_correct=np.concatenate([self.system_correct, correct[None]]),
         )
 
     @property
     def n(self) -> np.ndarray:
         """(type,) items of each of TYPE_ROWS."""
-        return by_type(self.total).sum(-1)
+        return by_type(self.group_n).sum(-1)
 
     @property
     def accuracy(self) -> np.ndarray:
@@ -110,7 +110,7 @@ class AntecedentCounts(Result):
         """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
         documents, both halves pooled; NaN where a half has no item of that type."""
         typed = self._typed()[direction]  # (type, layer, head, fold)
-        if not by_type(self.total)[TYPE_ROWS.index(picked_on)].all():
+        if not by_type(self.group_n)[TYPE_ROWS.index(picked_on)].all():
             return np.full(len(TYPE_ROWS), np.nan)
         right = np.zeros(len(TYPE_ROWS))
         for fold in range(FOLDS):
@@ -121,13 +121,13 @@ class AntecedentCounts(Result):
     @property
     def systems_accuracy(self) -> np.ndarray:
         """(system, type)."""
-        return share(by_type(self.system_right).sum(-1), self.n)
+        return share(by_type(self.system_correct).sum(-1), self.n)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
         paper's measure; last the head that is best in the other direction, where there is one."""
         n, best = self.n, self.best()
-        for name, counts in zip(self.systems, by_type(self.system_right).sum(-1), strict=True):
+        for name, counts in zip(self.systems, by_type(self.system_correct).sum(-1), strict=True):
             for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
                 yield _row(name, kind, right, total, right / total if total else np.nan)
         yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
@@ -161,15 +161,15 @@ class AntecedentCounts(Result):
         """Every head on every type of mention; and every head and every system by distance and by gender."""
         import pandas as pd
 
-        names = [head.label() for head in all_heads(*self.right.shape[2:])]
+        names = [head.label() for head in all_heads(*self.correct.shape[2:])]
         right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
         n = np.broadcast_to(self.n[:, None], right.shape)
         low, high = wilson(right, n)
         typed = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
-        counts = self.right.reshape(*self.right.shape[:2], -1)
+        counts = self.correct.reshape(*self.correct.shape[:2], -1)
         groups = ["", ""]
         for index, (by, places) in enumerate(((by_distance, BIN_NAMES), (by_gender, GENDERS))):
-            total = by(self.total)[:, None]
+            total = by(self.group_n)[:, None]
             of_heads = np.moveaxis(by(np.moveaxis(counts, 1, -1)), -1, 1)
             axes = {"direction": DIRECTIONS, "group": places}
             heads = tidy(
@@ -177,7 +177,7 @@ class AntecedentCounts(Result):
             )
             systems = tidy(
                 {"system": self.systems, "group": places},
-                {"n": by(self.total) + 0 * by(self.system_right), "right": by(self.system_right)},
+                {"n": by(self.group_n) + 0 * by(self.system_correct), "right": by(self.system_correct)},
             )
             groups[index] = pd.concat([systems, heads])
         grouped = pd.concat(groups, ignore_index=True)
@@ -215,11 +215,11 @@ class AntecedentCounts(Result):
 
     def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
         """(bin,) right guesses and items of a head, or of a system by name."""
-        return by_distance(self._counts(choice)), by_distance(self.total)
+        return by_distance(self._counts(choice)), by_distance(self.group_n)
 
     def by_gender(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
         """(gender,) right guesses and items: pronouns that tell a gender."""
-        return by_gender(self._counts(choice)), by_gender(self.total)
+        return by_gender(self._counts(choice)), by_gender(self.group_n)
 
     def guesses(self, document: int, choice: Choice) -> list[Guess]:
         """A head's guesses among preceding mentions, for the items of `documents[document]`."""
@@ -234,12 +234,12 @@ class AntecedentCounts(Result):
 
     def _counts(self, choice: Choice | str) -> np.ndarray:
         if isinstance(choice, str):
-            return self.system_right[self.systems.index(choice)]
-        return self.right[choice.direction, :, choice.head.layer, choice.head.head]
+            return self.system_correct[self.systems.index(choice)]
+        return self.correct[choice.direction, :, choice.head.layer, choice.head.head]
 
     def _typed(self) -> np.ndarray:
         """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
-        typed = np.moveaxis(by_type(np.moveaxis(self.right, 1, -1)), 3, 1).astype(float)
+        typed = np.moveaxis(by_type(np.moveaxis(self.correct, 1, -1)), 3, 1).astype(float)
         if self.provenance["model"]["causal"]:
             typed[1] = np.nan
         return typed

@@ -92,10 +92,10 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
     guess, weight = Kept.joined(accumulator.kept, len(items))
     return CoreferenceHeads(
         provenance=provenance,
-        right=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
-        total=accumulator.total,
+        correct=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
+        group_n=accumulator.total,
         systems=list(BASELINES),
-        system_right=accumulator.systems,
+        system_correct=accumulator.systems,
         single=accumulator.single,
         documents=documents,
         items=items,

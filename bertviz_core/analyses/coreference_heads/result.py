@@ -17,16 +17,16 @@ class CoreferenceHeads(ViewedResult):
     """Counts of right guesses, and the first documents with every head's guesses.
 
     Attributes:
-        right: (direction, candidates, group, layer, head) right guesses; all others are as in AntecedentCounts.
+        correct: (direction, candidates, group, layer, head) right guesses; all others are as in AntecedentCounts.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
     more_tables: ClassVar[tuple[str, ...]] = AntecedentCounts.more_tables
 
-    right: np.ndarray
-    total: np.ndarray
+    correct: np.ndarray
+    group_n: np.ndarray
     systems: list[str]
-    system_right: np.ndarray
+    system_correct: np.ndarray
     single: int
     documents: list[dict[str, Any]]
     items: np.ndarray
@@ -37,7 +37,7 @@ class CoreferenceHeads(ViewedResult):
         """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
         nothing is given), or all other words. Raises SettingsError for another."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["right"] = self.right[:, CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))]
+        values["correct"] = self.correct[:, CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))]
         if candidates:
             options = self.provenance["options"] | {"candidates": candidates}
             values["provenance"] = self.provenance | {"options": options}

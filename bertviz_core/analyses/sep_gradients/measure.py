@@ -108,7 +108,7 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
         **accumulator.result(),
         texts=accumulator.texts(segments.tokens),
         loss=loss / count,
-        right=int(right),
+        correct=int(right),
         masked=int(masked),
     )
 

@@ -27,19 +27,19 @@ class SepGradients(HeadAverages):
 
     Attributes:
         loss: The mean over segments of L, in nats.
-        right: How many masked tokens the model got right.
+        correct: How many masked tokens the model got right.
         masked: Of how many.
     """
 
     analysis: ClassVar[str] = "sep_gradients"
     loss: float
-    right: int
+    correct: int
     masked: int
 
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the model got right."""
-        return self.right / self.masked
+        return self.correct / self.masked
 
     def shares(self, form: str) -> dict[str, np.ndarray]:
         """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
@@ -53,6 +53,6 @@ class SepGradients(HeadAverages):
         return HeadAverages.arrays(self) | {
             "loss": self.loss,
             "accuracy": self.accuracy,
-            "right_tokens": self.right,
+            "right_tokens": self.correct,
             "masked_tokens": self.masked,
         }

@@ -165,9 +165,9 @@ def test_a_held_out_accuracy_that_is_absent_is_none_in_the_summary(tokens):
 def test_every_window_gives_its_own_guesses(tokens):
     """What is kept for people agrees with what is counted, whatever the batches."""
     one, many = (analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted, batch=size) for size in (1, 7))
-    np.testing.assert_array_equal(one.right, many.right)
+    np.testing.assert_array_equal(one.correct, many.correct)
     np.testing.assert_array_equal(one.guess, many.guess)
-    np.testing.assert_array_equal(one.total, many.total)
+    np.testing.assert_array_equal(one.group_n, many.group_n)
     right = 0
     for column, (document, mention) in enumerate(many.items):
         mentions = many.documents[document]["mentions"]
@@ -201,7 +201,7 @@ def test_arithmetic_written_out(tokens):
         return maps
 
     result = analyze(given, attend)
-    assert by_type(result.total).tolist() == [[3, 1], [2, 0], [1, 0], [0, 1]]  # all, pronoun, proper, nominal; folds
+    assert by_type(result.group_n).tolist() == [[3, 1], [2, 0], [1, 0], [0, 1]]  # all, pronoun, proper, nominal; folds
     assert result.single == 2  # documents 1 and 2's She
     # Candidates: He {man, one}; the boy {boy}; She {Ann}; Ann {Ann, She}, where both are right.
     # Head 1 from He: the word before, ".", is no candidate; all others are equal, so the first, "man": right.
@@ -242,7 +242,7 @@ def test_held_out_choice_is_made_in_the_other_half(tokens):
 def test_baselines_by_hand(tokens, text, right, items):
     result = analyze(windows(tokens, text), uniform)
     assert result.systems == list(BASELINES) and result.default_view().n[0] == items
-    assert tuple(by_type(result.system_right).sum(-1)[:, 0]) == right
+    assert tuple(by_type(result.system_correct).sum(-1)[:, 0]) == right
 
 
 def test_baselines_over_ten_documents(tokens):
@@ -275,17 +275,18 @@ def test_the_model_equals_the_oracle(demo, settings):
     budget = given.settings.max_length - 2
     counts = oracle.right_guesses(list(documents.values()), maps, budget, given.settings.paper)
     typed = np.moveaxis(
-        by_type(np.moveaxis(ours.right, 2, -1)), -2, 2
+        by_type(np.moveaxis(ours.correct, 2, -1)), -2, 2
     )  # (direction, candidates, type, layer, head, fold)
     assert sum(n for key, n in counts.items() if key[0] == "n") == ours.default_view().n[0] > 30
     assert ours.summary()["best"] == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
     written_out = oracle.baselines(list(documents.values()), budget, given.settings.paper)
     for row, name in enumerate(ours.systems):
         if name in written_out:
-            assert dict(zip(TYPES, by_type(ours.system_right)[row, 1:].sum(-1), strict=True)) == written_out[name], name
+            counted = by_type(ours.system_correct)[row, 1:].sum(-1)
+            assert dict(zip(TYPES, counted, strict=True)) == written_out[name], name
     for key, right in counts.items():
         if key[0] == "n":
-            assert by_type(ours.total)[TYPE_ROWS.index(key[1]), key[2]] == right
+            assert by_type(ours.group_n)[TYPE_ROWS.index(key[1]), key[2]] == right
         else:
             direction, candidates, kind, fold, layer, head = key
             place = (direction, CANDIDATES.index(candidates), 1 + TYPES.index(kind), layer, head, fold)
@@ -342,7 +343,7 @@ def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
 def test_a_result_survives_storing_and_exports_plain_json(tokens):
     result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     again = CoreferenceHeads.from_bytes(result.to_bytes())
-    np.testing.assert_array_equal(again.right, result.right)
+    np.testing.assert_array_equal(again.correct, result.correct)
     assert again.documents == result.documents and again.default_view().best() == result.default_view().best()
     assert set(result.to_frame()["type"]) == set(TYPE_ROWS)
     arrays = json.loads(json.dumps(result.arrays()))
