@@ -23,6 +23,7 @@ BUILT_IN = (
     "coreference_heads",
     "probes",
     "clustering",
+    "ablation",
 )
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "emergence", "tour")

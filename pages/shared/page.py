@@ -93,7 +93,8 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    seconds = seconds_to_analyze(selection) * ANALYSES[request.analysis].forwards
+    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
+    seconds = seconds_to_analyze(selection, forwards, request.settings.limit)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
         "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "

@@ -101,11 +101,11 @@ def _job(page: str, selection: Selection) -> None:
         return
     job_panel.ended(job, "Finished passes are stored.")
     if not wanted:
-        st.caption("All analyses are stored for these corpora.")
+        apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
+        st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
         return
     groups = passes(wanted)
-    forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
-    seconds = seconds_to_analyze(selection) * forwards
+    seconds = sum(max(_seconds(request, selection) for request in group) for group in groups)
     st.write(
         f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
@@ -113,6 +113,11 @@ def _job(page: str, selection: Selection) -> None:
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     label = f"Run all (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
+
+
+def _seconds(request: Request, selection: Selection) -> float:
+    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
+    return seconds_to_analyze(selection, forwards, request.settings.limit)
 
 
 def _run_everything(wanted: list[Request]) -> None:
