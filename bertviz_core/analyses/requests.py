@@ -70,10 +70,10 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Nothing is stored
     before everything is done.
     """
-    wanted = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
-    with store.pinned(other.key() for other in wanted) if store else nullcontext():
-        results = _compute_pass(wanted, store, execution, progress or Progress(), model)
-    return results[wanted.index(request)]
+    shared = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
+    with store.pinned(other.key() for other in shared) if store else nullcontext():
+        results = _compute_pass(shared, store, execution, progress or Progress(), model)
+    return results[shared.index(request)]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
