@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bertviz_core.errors import shorten
 
+UNKNOWN = "a token not in the vocabulary (read as unknown)"
 NAMED = 20  # places kept for each reason; the count goes on
 
 
@@ -20,6 +21,13 @@ class Skipped:
         entry["count"] += count
         if len(entry["where"]) < NAMED:
             entry["where"].append(shorten(where))
+
+    def merge(self, other: Skipped) -> None:
+        """Take in what was skipped further on."""
+        for reason, theirs in other.reasons.items():
+            entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
+            entry["count"] += theirs["count"]
+            entry["where"] += theirs["where"][: NAMED - len(entry["where"])]
 
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""

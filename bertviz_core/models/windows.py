@@ -11,7 +11,7 @@ Definitions: docs/methods.md, sections 1 and 7.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, ClassVar
 
@@ -21,7 +21,8 @@ from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
 from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.corpora.source import Start
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
@@ -55,8 +56,10 @@ class Windows(Examples[Window]):
         self.corpus = CoreferenceCorpus(self.source)
 
     def read(self, reading: Reading) -> Iterator[Window]:
+        start = self.source.start
         reading.counts |= {"format": self.corpus.format, "head_words": "", **dict.fromkeys(COUNTED, 0)}
-        yield from islice(self._all(reading), self.settings.limit)
+        reading.counts["items"] = start.items
+        yield from islice(islice(self._all(reading), start.skip, None), self.settings.limit)
         if not reading.counts["items"]:
             raise InputError(
                 "No mention has an antecedent that could be guessed.",
@@ -65,12 +68,17 @@ class Windows(Examples[Window]):
             )
 
     def _all(self, reading: Reading) -> Iterator[Window]:
-        number, decided = 0, set()
+        number, decided = self.source.start.example, set()
         for document in self.corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             reading.counts["head_words"] = " and ".join(sorted(decided))
             _count(document, reading.counts)
+            first = Start(
+                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.format,
+                document.header,
+            )  # fmt: skip
             for example in self._windows(document, number, reading) if document.words else ():
+                reading.start = replace(first, skip=number - first.example)
                 reading.counts["items"] += len(example.items)
                 number += 1
                 yield example
@@ -101,6 +109,8 @@ class Windows(Examples[Window]):
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
             reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+        if unknown := sum(piece.count(self.tokens.unk) for piece in pieces if self.tokens.unk is not None):
+            reading.skipped.add(UNKNOWN, document.name, unknown)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > most for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)

@@ -14,10 +14,12 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
+from bertviz_core.analyses import chunks
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
 from bertviz_core.plotting.drawing import Drawing, enlarged
@@ -31,6 +33,7 @@ from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
 R = TypeVar("R", bound=Result)
+UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -80,6 +83,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     """
     result: R | None = services.find(request)
     if result is not None:
+        warn_of_unknown(result)
         return result
     check_model(request)
     job = reader_jobs.job_of(request)
@@ -92,15 +96,33 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     st.stop()
 
 
+def warn_of_unknown(result: Result) -> None:
+    """Above the numbers, where many of the tokens that they rest on are [UNK]."""
+    origin = result.provenance
+    unknown = sum(entry["count"] for entry in origin["left_out"] if entry["reason"] == UNKNOWN)
+    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
+        st.warning(
+            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
+            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
+            "language.",
+            icon=":material/translate:",
+        )
+
+
 def _offer(request: Request, selection: Selection) -> None:
+    share = chunks.share_done(services.store(), request) or 0.0
     forwards = ANALYSES[request.analysis].cost(request.checkpoint)
-    seconds = seconds_to_analyze(selection, forwards, request.settings.limit)
+    seconds = seconds_to_analyze(selection, forwards, request.settings.limit) * (1 - share)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    st.write(
-        "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
-        "for later visits. You can use other pages meanwhile."
-    )
-    label = f"Analyze (about {length})"
+    if share:
+        st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
+        label = f"{share:.0%} done: Resume (about {length} left)"
+    else:
+        st.write(
+            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
+            "result for later visits. You can use other pages meanwhile."
+        )
+        label = f"Analyze (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
 
 
