@@ -145,7 +145,8 @@ class Analysis:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
-        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass; optional
+        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
+                                                                      examples of a chunk; optional
 
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
@@ -168,6 +169,8 @@ class Analysis:
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
+        chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` is given the whole corpus
+            where it is not.
         reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 
@@ -190,6 +193,7 @@ class Analysis:
     limit: int | None = None
     shared: bool = False
     masked_lm: bool = False
+    chunked: bool = True
     reads_maps: bool = True
 
     @property

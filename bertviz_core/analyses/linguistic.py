@@ -34,14 +34,14 @@ def linguistic_heads(
     Returns:
         Label of a head -> what it is best at.
     """
-    found = {}
+    results = {}
     for analysis, kind in KINDS.items():
         corpora = [*(own or {}).get(kind, ()), *map(sample, SAMPLES[kind])]
         requests = (request.for_analysis(analysis).on(source) for source in corpora)
         result = next((result for other in requests if (result := find(other)) is not None), None)
         if result is not None:
-            found[analysis] = result
-    return linguistic(found)
+            results[analysis] = result
+    return linguistic(results)
 
 
 def linguistic(results: Mapping[str, Any]) -> dict[str, str]:

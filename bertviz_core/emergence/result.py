@@ -112,20 +112,20 @@ class Emergence(Result):
         """(relation,) the offset that reaches it."""
         return self.offsets[self.offset_correct.argmax(0)]
 
-    def dependency(self, place: int) -> RelationCounts:
+    def dependency(self, index: int) -> RelationCounts:
         """The dependency heads of one step, counted from 0."""
         return RelationCounts(
             self.provenance | {"corpus": self.provenance["others"]["treebank"]},
             relations=self.relations,
             n=self.n,
-            correct=self.correct[place].astype(np.int64),  # so that sums have room
+            correct=self.correct[index].astype(np.int64),  # so that sums have room
             offsets=self.offsets,
             offset_correct=self.offset_correct,
         )
 
-    def linguistic(self, place: int) -> dict[str, str]:
+    def linguistic(self, index: int) -> dict[str, str]:
         """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
-        return joined(clear_relations(self.dependency(place)))
+        return joined(clear_relations(self.dependency(index)))
 
     def behaviors(self, thresholds: Thresholds | None = None) -> np.ndarray:
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""

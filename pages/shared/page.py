@@ -14,6 +14,7 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
+from bertviz_core.analyses import chunks
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model
@@ -109,14 +110,19 @@ def warn_of_unknown(result: Result) -> None:
 
 
 def _offer(request: Request, selection: Selection) -> None:
+    share = chunks.share_done(services.store(), request) or 0.0
     forwards = ANALYSES[request.analysis].cost(request.checkpoint)
-    seconds = seconds_to_analyze(selection, forwards, request.settings.limit)
+    seconds = seconds_to_analyze(selection, forwards, request.settings.limit) * (1 - share)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    st.write(
-        "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
-        "for later visits. You can use other pages meanwhile."
-    )
-    label = f"Analyze (about {length})"
+    if share:
+        st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
+        label = f"{share:.0%} done: Resume (about {length} left)"
+    else:
+        st.write(
+            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
+            "result for later visits. You can use other pages meanwhile."
+        )
+        label = f"Analyze (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
 
 

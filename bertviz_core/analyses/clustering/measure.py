@@ -14,6 +14,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.engine.packing import pack, unpack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -64,6 +65,17 @@ class DivergenceSums:
         self.sum += other.sum
         self.tokens += other.tokens
 
+    def to_bytes(self) -> bytes:
+        return pack({"averages": self.averages.to_bytes(), "sum": self.sum, "tokens": self.tokens})
+
+    def from_bytes(self, data: bytes) -> Self:
+        import torch
+
+        state, empty = unpack(data), self.fresh()
+        empty.averages = self.averages.from_bytes(state["averages"])
+        empty.sum, empty.tokens = torch.from_numpy(state["sum"]).to(self.sum.device), state["tokens"]
+        return empty
+
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
     """(batch, head, quantity) for surface_patterns.QUANTITIES and entropy.QUANTITIES."""
@@ -84,7 +96,7 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
     """The mean per token (mode "as in the paper": the sum), its picture with the run's seed, and its dendrogram."""
     divergence = accumulator.sum.cpu().numpy() / (1 if accumulator.smoothed else accumulator.tokens)
     seed = provenance["settings"]["seed"]
-    found, (linkage, order) = embed(divergence, seed), dendrogram(divergence)
+    embedding, (linkage, order) = embed(divergence, seed), dendrogram(divergence)
     averages = accumulator.averages
     mean = averages.result()["mean"][[averages.quantities.index(name) for name in QUANTITIES]]
     return Clustering(
@@ -92,8 +104,8 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
         divergence=divergence,
         averages=mean,
         tokens=accumulator.tokens,
-        embedding=found.points,
-        stress=found.stress,
+        embedding=embedding.points,
+        stress=embedding.stress,
         linkage=linkage,
         order=order,
         mds_seed=seed,

@@ -69,8 +69,8 @@ class Clustering(Result):
         """The same divergences in another picture."""
         if (seed, root) == (self.mds_seed, self.root):
             return self
-        found = embed(self.divergence, seed, root)
-        return replace(self, embedding=found.points, stress=found.stress, mds_seed=seed, root=root)
+        embedding = embed(self.divergence, seed, root)
+        return replace(self, embedding=embedding.points, stress=embedding.stress, mds_seed=seed, root=root)
 
     def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
         """The same divergences with other thresholds, and with the heads that other analyses found."""

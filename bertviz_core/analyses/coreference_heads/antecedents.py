@@ -224,13 +224,15 @@ class AntecedentCounts(Result):
     def guesses(self, document: int, choice: Choice) -> list[Guess]:
         """A head's guesses among preceding mentions, for the items of `documents[document]`."""
         mentions = self.documents[document]["mentions"]
-        found = []
+        guesses = []
         for item in np.flatnonzero(self.items[:, 0] == document):
             mention = int(self.items[item, 1])
             at = (choice.direction, choice.head.layer, choice.head.head, item)
             guessed = int(self.guess[at])
-            found.append(Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2]))
-        return found
+            guesses.append(
+                Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2])
+            )
+        return guesses
 
     def _counts(self, choice: Choice | str) -> np.ndarray:
         if isinstance(choice, str):

@@ -46,8 +46,8 @@ def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int
         figure.update_yaxes(
             axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
         )
-    said = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
-    figure.add_annotation(said | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
+    text = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
+    figure.add_annotation(text | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
     height = int(2 * heads * square_size(layers) * 0.72) + 190
     return figure.update_layout(
         height=height, showlegend=False, dragmode=False, margin={"l": 50, "r": 10, "t": 30, "b": 80},
@@ -57,16 +57,16 @@ def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int
 
 def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
-    found = [result.by_distance(one) for one in shown]
-    figure = _lines([_name(one, base) for one in shown], found, BIN_NAMES)
+    counts = [result.by_distance(choice) for choice in shown]
+    figure = _lines([_name(choice, base) for choice in shown], counts, BIN_NAMES)
     figure.update_xaxes(title="words back to the nearest antecedent")
     return figure
 
 
 def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
-    found = [result.by_gender(one) for one in shown]
-    figure = _lines([_name(one, base) for one in shown], found, GENDERS)
+    counts = [result.by_gender(choice) for choice in shown]
+    figure = _lines([_name(choice, base) for choice in shown], counts, GENDERS)
     figure.update_traces(mode="markers", marker_size=10)
     figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
     return figure
@@ -77,11 +77,11 @@ def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     return {"Accuracy by distance": by_distance(result, (result.best(), *result.systems))}
 
 
-def _name(one: Choice | str, base: int) -> str:
+def _name(choice: Choice | str, base: int) -> str:
     """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
-    if isinstance(one, str):
-        return escape(one)
-    return f"head {one.head.label(base)}" + (f", {arrow(DIRECTIONS[one.direction])}" if one.direction else "")
+    if isinstance(choice, str):
+        return escape(choice)
+    return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
 
 
 def arrow(direction: str) -> str:
@@ -89,10 +89,10 @@ def arrow(direction: str) -> str:
     return direction.replace("->", " → ")
 
 
-def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
+def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
     """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
     figure = go.Figure()
-    for index, (name, (right, total)) in enumerate(zip(names, found, strict=True)):
+    for index, (name, (right, total)) in enumerate(zip(names, counts, strict=True)):
         color, dash, symbol = LINES[index % len(LINES)]
         share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
         low, high = wilson(right, total)

@@ -113,7 +113,7 @@ class SentenceExample:
 
 def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
     """Those kept sentences that have the relation, in file order."""
-    found = []
+    examples = []
     for index, start, sentence in _kept(result):
         chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, relation)]
         if chosen:
@@ -121,8 +121,8 @@ def examples(result: ShownRelations, head: Head, direction: int, relation: str) 
             right = sum(int(guesses[i]) == sentence["governors"][i] - 1 for i in chosen)
             weights = result.weights[direction, head.layer, head.head, start:][chosen]
             where = f"sentence {sentence['number'] + 1}, line {sentence['line']}"
-            found.append(SentenceExample(index, where, len(chosen), right, float(weights.max()) / 255))
-    return found
+            examples.append(SentenceExample(index, where, len(chosen), right, float(weights.max()) / 255))
+    return examples
 
 
 def example_svg(result: ShownRelations, place: int, head: Head, direction: int, relation: str) -> str:
