@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
+from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
-NO_RELATION = (ALL, UAS, "root", "punct")  # rows that say nothing of a relation
+ROOT = "root"  # no head can find the governor of a root: it is no row of its own
+NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,27 @@ class RelationCounts(Result):
         right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
         return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
 
+    def above(self) -> np.ndarray:
+        """(relation,) whether the best head is above the best fixed offset (docs/methods.md, section 6)."""
+        return is_above(self.heldout(), self.n.sum(0), self.offset_accuracy.max(0), len(self.relations))
+
+    def best_in(self, relation: str, direction: int) -> Head:
+        """The head with the highest accuracy on a relation in one direction, the first of equals."""
+        right = self.correct.sum(0)[direction, self.relations.index(relation)]
+        return Head(*(int(index) for index in np.unravel_index(int(right.argmax()), right.shape)))
+
     @property
     def offset_accuracy(self) -> np.ndarray:
         """(offset, relation), fractions."""
         return share(self.offset_correct, self.n.sum(0))
 
     def most_telling(self) -> str:
-        """The relation whose best head is the furthest above its best offset; "all" where there is none to choose."""
+        """The relation whose best head is the furthest beyond its best offset, one with a verdict first; "all" where
+        there is none to choose."""
         gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
+        above = self.above()
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
-        return self.relations[max(rows, key=lambda row: gain[row], default=0)]
+        return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -83,9 +95,10 @@ class RelationCounts(Result):
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
         import pandas as pd
 
-        n, best = self.n.sum(0), self.best()
+        n, best, heldout = self.n.sum(0), self.best(), self.heldout()
         right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)
+        heldout_low, heldout_high = wilson(heldout * n, n)
         offset = self.offset_correct.argmax(0)
         columns = {
             "relation": self.relations,
@@ -95,12 +108,13 @@ class RelationCounts(Result):
             "accuracy": share(right, n),
             "low": low,
             "high": high,
-            "heldout_accuracy": self.heldout(),
+            "heldout_accuracy": heldout,
+            "heldout_low": heldout_low,
+            "heldout_high": heldout_high,
             "baseline_offset": self.offsets[offset],
             "baseline_accuracy": self.offset_accuracy.max(0),
+            "above_baseline": self.above(),
         }
-        if self.paper:
-            del columns["heldout_accuracy"]
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, pd.DataFrame]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import OFFSETS
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, ShownRelations
 from bertviz_core.analyses.results import ViewedResult
 from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.samples import SAMPLES
@@ -81,7 +81,8 @@ class DependencyHeads(ViewedResult):
             names, member = _merged(names, n.sum(0))
             n, offset_correct = n @ member.T, offset_correct @ member.T
             correct = np.einsum("mr,fdrlh->fdmlh", member, correct)
-        keep = [row for row, count in enumerate(n.sum(0)) if row < 2 or count >= min_count]
+        totals = zip(names, n.sum(0), strict=True)
+        keep = [row for row, (name, count) in enumerate(totals) if row < 2 or (count >= min_count and name != ROOT)]
         return RelationCounts(
             self.provenance | {"options": self.provenance["options"] | options},
             relations=[names[row] for row in keep],
