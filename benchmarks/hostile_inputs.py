@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
@@ -164,11 +164,11 @@ def units(kind: str, source: Source) -> Iterator[list[str]]:
         return
     check(kind, source)
     if kind == "coreference":
-        for document in read_coreference(source).documents(Skipped()):
+        for document in CoreferenceCorpus(source).documents(Skipped()):
             head_words(document)
             yield list(document.words)
     elif kind == "treebank":
-        from bertviz_core.corpora.treebank.reader import Treebank
+        from bertviz_core.corpora.treebank_reader import Treebank
 
         yield from (list(sentence.words) for sentence in Treebank(source).sentences(Skipped()))
 

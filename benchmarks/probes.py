@@ -92,14 +92,14 @@ class Maps(ProbeRun):
         self._fill(features, self.model, "Computing maps")
         print(f"{self.about['sentences']}, maps: {self.about['map_seconds']:.1f} s, once")
         train, none, test = (
-            Data(features, part, "cpu") for part in (self.parts.train, self.parts.train[:0], self.parts.test)
+            Data(features, part, "cpu") for part in (self.splits.train, self.splits.train[:0], self.splits.test)
         )
         for kind in names:
-            release = ProbeSettings(self.probe_settings.heads, paper=True)
-            vectors = self.vectors if kind == "attention-and-words" else None
+            release = ProbeSettings(self.model.layers * self.model.heads, paper=True)
+            vectors = self.fitting.vectors if kind == "attention-and-words" else None
             sides: dict[str, tuple[Callable[[], Probe], Schedule]] = {
                 "theirs": (lambda: Theirs(release, vectors), Schedule(1, PAPER_RATE, singly=True)),  # noqa: B023
-                "ours": (lambda: self._probe(kind), replace(self._schedule(kind), epochs=1)),  # noqa: B023
+                "ours": (lambda: self.fitting.probe(kind), replace(self.fitting.schedule(kind), epochs=1)),  # noqa: B023
             }
             seconds: dict[str, list[float]] = {name: [] for name in sides}
             scores: dict[str, float] = {}

@@ -28,9 +28,10 @@ from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens, prepare
+from bertviz_core.models.norms import observing
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,11 +53,11 @@ RELEASE_NAMES = {
 }
 
 
-def one_pass(count: int) -> Work:
+def one_pass(count: int, weights: Weights = "attention") -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
     tokens = load_tokens(find("demo"))
     segments = _segments(tokens, count)
-    model = prepare(_bert(tokens, register()), tokens, find("demo"))
+    model = observing(prepare(_bert(tokens, register()), tokens, find("demo")), weights)
 
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)

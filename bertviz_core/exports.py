@@ -1,13 +1,15 @@
-"""A result as a file: JSON, CSV, HTML figure or safetensors; downloads and the command line give the same bytes."""
+"""A result as a file: JSON, CSV, HTML, SVG, LaTeX or safetensors; pages and commands write the same bytes."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from bertviz_core.analyses import results
+from bertviz_core.analyses import html_section, results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
 from bertviz_core.analyses.results import Result, origin
@@ -20,12 +22,13 @@ from bertviz_core.version import __version__
 from bertviz_core.viewer.view import InputAttention
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
     from bertviz_core.emergence.result import Emergence
 
 INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
-SUFFIXES = (".json", ".csv", ".html", ".safetensors")
+SUFFIXES = (".csv", ".json", ".html", ".svg", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
@@ -42,9 +45,9 @@ def to_json(result: Result) -> bytes:
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
-def to_csv(result: Result) -> bytes:
-    """The tidy table; the last columns say, in every row, what it was computed from."""
-    frame = result.to_frame()
+def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
+    """The tidy table, or another of the result's; the last columns say, in every row, what it was computed from."""
+    frame = result.to_frame() if frame is None else frame
     for name, value in origin(result.provenance).items():
         frame[name] = ",".join(value) if isinstance(value, list) else value
     return results.to_csv(frame)
@@ -72,20 +75,74 @@ def paper_figure(result: Result) -> go.Figure:
     return emergence_figure(cast("Emergence", result))
 
 
-def to_html(result: Result) -> bytes:
-    """The figure as one page that needs no network."""
-    figure = paper_figure(result)
+def title_of(result: Result) -> str:
+    """As "Surface patterns: demo on encyclopedia"."""
+    about = origin(result.provenance)
     title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else "Emergence"
-    figure.update_layout(title=title, template="plotly_white")
-    origin_lines = "".join(f"<li>{_escape(k)}: {_escape(str(v))}</li>" for k, v in origin(result.provenance).items())
-    page = figure.to_html(include_plotlyjs=True, full_html=True)
-    return page.replace("</body>", f"<ul>{origin_lines}</ul></body>").encode()
+    return f"{title}: {Path(about['model']).name} on {about['corpus']}"
+
+
+def to_section(result: Result) -> str:
+    """Title, claim, figures, table and origin as a part of an HTML page, for `html_section.page`."""
+    analysis = ANALYSES.get(result.analysis)
+    title = title_of(result)
+    figures = analysis.figures(result) if analysis else {"Course of the training": paper_figure(result)}
+    return html_section.section(result, title, figures, analysis)
+
+
+def to_html(result: Result) -> bytes:
+    """Title, claim, figures, table and origin as one page that needs no network."""
+    return html_section.page(title_of(result), to_section(result)).encode()
+
+
+def to_svg(result: Result) -> bytes:
+    """The paper's figure, whole, without a browser."""
+    from bertviz_core.plotting.svg.figure import figure_svg
+
+    about = origin(result.provenance)
+    made_from = (
+        f"{about['model_fingerprint'][:8]}, {about['corpus_digest'][:8]}, {about['mode']}; after Clark et al. 2019"
+    )
+    return figure_svg(paper_figure(result), title_of(result), made_from).encode()
+
+
+def suffixes(analysis: str, result_class: type[Result]) -> tuple[str, ...]:
+    """What a result can be written as: a suffix for each table beside the main one, .tex where there is LaTeX."""
+    latex = (".tex",) if analysis in ANALYSES and ANALYSES[analysis].latex else ()
+    return (*(f".{name}.csv" for name in result_class.more_tables), *SUFFIXES, *latex)
+
+
+def builders(result: Result) -> dict[str, Callable[[], bytes]]:
+    """Suffix -> the bytes of a file, made when called."""
+    made: dict[str, Callable[[], bytes]] = {
+        ".csv": lambda: to_csv(result),
+        ".json": lambda: to_json(result),
+        ".html": lambda: to_html(result),
+        ".svg": lambda: to_svg(result),
+        ".safetensors": result.to_bytes,
+    }
+    for name in result.more_tables:
+        made[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
+    analysis = ANALYSES.get(result.analysis)
+    if analysis and (latex := analysis.latex):
+        made[".tex"] = lambda: latex(result).encode()
+    return made
+
+
+def file_name(result: Result, suffix: str) -> str:
+    """As "surface_patterns-demo-encyclopedia.csv"."""
+    about = origin(result.provenance)
+    return slug(result.analysis, Path(about["model"]).name, about["corpus"]) + suffix
+
+
+def slug(*parts: str) -> str:
+    """Parts of a file's name with hyphens between; what file systems may refuse becomes an underscore."""
+    return "-".join(re.sub(r"[^\w.+-]+", "_", part).strip("._") or "_" for part in parts)
 
 
 def write(result: Result, path: Path) -> None:
-    """Write by suffix; raises SettingsError for a suffix that is not in SUFFIXES."""
-    writers: dict[str, Any] = {".json": to_json, ".csv": to_csv, ".html": to_html, ".safetensors": Result.to_bytes}
-    write_bytes(path, writers[check_path(path)](result))
+    """Write by suffix; raises SettingsError for one that this analysis does not have."""
+    write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis, type(result)))]())
 
 
 def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
@@ -137,8 +194,10 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
 
 
 def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
-    """The suffix in lower case; raises SettingsError, ahead of any work, for a path that cannot be written."""
-    if path.suffix.lower() not in allowed:
+    """The first of the allowed suffixes that the name ends in; raises SettingsError, ahead of any work, for a path that
+    cannot be written."""
+    suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
+    if suffix is None:
         raise SettingsError(
             f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}.",
             hint="Choose one of these extensions.",
@@ -146,7 +205,7 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
     if not path.parent.is_dir() or path.is_dir():
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
-    return path.suffix.lower()
+    return suffix
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
@@ -161,7 +220,3 @@ def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dic
         "bertviz_core": __version__,
         "citation": CITATION,
     }
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -20,3 +20,12 @@ def small_int(text: str) -> int | None:
 def number(value: float) -> str:
     """Three decimals; three significant digits where those would say little."""
     return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
+
+
+def plural(count: int, units: str) -> str:
+    """A number of things whose plural ends in s.
+
+    >>> plural(1, "documents"), plural(2000, "words")
+    ('1 document', '2,000 words')
+    """
+    return f"{count:,} {units.removesuffix('s') if count == 1 else units}"

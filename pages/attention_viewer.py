@@ -12,7 +12,7 @@ from pages.shared.views import attention_panel, beside, input_choice, marked_tok
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
 model = services.model(selection.checkpoint, selection.settings.dtype)
-with st.container():
+with st.container(key="input-choice"):
     one = input_choice.choose(selection, model)
     if one.cut:
         st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")

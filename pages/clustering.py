@@ -4,7 +4,8 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, unit_of
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads
@@ -60,15 +61,6 @@ st.markdown(
     )
 )
 labeled = int((result.behaviors != "other").sum())
-page.metrics(
-    [
-        ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
-        ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
-        ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-        ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", "others: gray dots"),
-    ]
-)
-
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")
@@ -78,6 +70,14 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
+page.metrics(
+    [
+        ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
+        ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
+        ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
+        ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", "others: gray dots"),
+    ]
+)
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
 

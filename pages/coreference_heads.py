@@ -26,7 +26,8 @@ page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
 result = page.result_or_stop(request, selection, CoreferenceHeads)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+controls = st.container(horizontal=True, vertical_alignment="bottom")
+with controls:
     kind = st.segmented_control("Mentions", TYPE_ROWS, default="all", required=True, key="kind", bind="query-params")
     candidates = st.segmented_control(
         "Candidates",
@@ -39,12 +40,11 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
     result = derived(CoreferenceHeads.chosen, result, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
-result = coreference_view.with_uploaded_predictions(result, request)
+with controls:
+    result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
 
 coreference_view.claim(result, selection)
-page.metrics(coreference_view.metrics(result, selection.base))
-coreference_view.table_2(result, selection.base)
 coreference_view.other_claim(result, choice.direction, selection)
 
 left, right = st.columns([3, 2], gap="medium")
@@ -61,6 +61,8 @@ with right:
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
+page.metrics(coreference_view.metrics(result, selection.base))
+coreference_view.table_2(result, selection.base)
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
         alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"

@@ -6,7 +6,7 @@ from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_f
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
 from bertviz_core.analyses.dependency_heads.table import latex
-from bertviz_core.corpora.treebank.reader import CONLLU
+from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.derived import derived

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
-from pages.shared import boxes, page
+from pages.shared import boxes, files, page
 from pages.shared.derived import derived
 from pages.shared.frame import sidebar
 from pages.shared.views import emergence_choice, emergence_view
@@ -12,6 +12,7 @@ selection = sidebar.current()
 page.title("emergence")
 result = emergence_choice.result_or_stop(selection)
 emergence_view.made_of(result)
+files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
 course = derived(emergence_view.course, result)
 emergence_view.claim(result, course)
 st.toggle(

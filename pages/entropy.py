@@ -18,7 +18,7 @@ result = page.result_or_stop(selection.request("entropy"), selection, Entropy)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
-    below = st.slider("Focused heads: maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
+    below = st.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
 does = f"{'have' if len(focused) > 1 else 'has'} at most {below:.0%} of the entropy of uniform attention"
@@ -34,7 +34,6 @@ if "from_cls" in result.present:
     entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
 broadest = result["max_weight"].flat[result["entropy"].argmax()]
 entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
-page.metrics(entries)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
@@ -48,6 +47,7 @@ with right:
     page.head_map(squares, "entropy-map", alt, selection)
     head_view.numbers(ANALYSIS, result, selection, column)
 
+page.metrics(entries)
 head_view.examples(result, selection, column)
 st.subheader("All heads")
 page.table(result, [name for name in result.present if name != "uniform"], selection, "entropy-table")

@@ -11,20 +11,21 @@ from pages.shared.derived import derived
 from pages.shared.frame import links, sidebar
 from pages.shared.views import clearest_heads, overview_view
 
+TOUR = "New here? Take the guided tour"
 selection = sidebar.current()
 page.header("overview", selection)
-links.to("tour", "New here? Take the guided tour of the paper", icon=":material/tour:")
 results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():
+    links.to("tour", TOUR, icon=":material/tour:")
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
     st.skeleton(height=420)
     st.stop()
 
-summary = st.container()
-left, right = st.columns(2, gap="medium")
+summary = st.container(horizontal=True, vertical_alignment="center")
+left, right = st.columns([2, 3], gap="medium")
 with left:
-    st.markdown("**What each head does**: click a head to choose it; click the legend to hide or show a group")
+    picture = st.container()
     entropy = st.slider(
         "Entropy threshold for broad (nats)",
         0.0,
@@ -41,19 +42,22 @@ with left:
     assert labels is not None  # one of the two analyses is stored
     drawing = derived(head_panel.map_of, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
-    page.head_map(drawing, "behavior-map", alt, selection)
+    with picture:
+        page.head_map(drawing, "behavior-map", alt, selection)
 with summary:
     groups = counted(labels)
-    st.markdown(overview_view.claim(groups, labels.size))
-    if selection.checkpoint.note:
-        st.caption(plain(selection.checkpoint.note))
-    page.metrics(overview_view.key_numbers(results, groups, named, selection.base))
+    st.markdown(overview_view.claim(groups, labels.size), width="stretch")
+    links.to("tour", TOUR, icon=":material/tour:")
 with right:
     st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 
+page.metrics(overview_view.key_numbers(results, groups, named, selection.base))
+if selection.checkpoint.note:
+    st.caption(plain(selection.checkpoint.note))
 st.subheader("The strongest heads of this model")
 clearest_heads.behaviors(results, selection)
 clearest_heads.relations(results, selection)
 st.subheader("Stored results")
 overview_view.panel("overview", selection)
+overview_view.downloads(results, thresholds, selection)

@@ -14,10 +14,6 @@ request = probe_view.choose(selection)
 result = page.result_or_stop(request, selection, Probes)
 
 probe_view.headline(result)
-page.metrics(probe_view.numbers(result))
-
-st.markdown("**Table 3** (%); 95% intervals over sentences")
-probe_view.table(result)
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
@@ -27,6 +23,9 @@ with right:
     st.markdown("**Accuracy by distance to the governor**")
     alt = "Accuracy of every probe by distance to the governor"
     page.chart(page.drawn(distance_figure, result), "distance-figure", alt, clickable=False)
+page.metrics(probe_view.numbers(result))
+st.markdown("**Table 3** (%); 95% intervals over sentences")
+probe_view.table(result)
 
 probe_view.weights(result, selection)
 probe_view.pairs(result, selection)

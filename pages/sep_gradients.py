@@ -39,13 +39,11 @@ if "to_sep" in result.present:
         ),
         ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
     ]
-page.metrics(entries)
 
 column = head_view.choose(ANALYSIS, result)
 values = result[column.quantity]
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    st.markdown("**Figure 3**: sensitivity of the loss to attention, by class of token")
     alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
     page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
 with right:
@@ -56,6 +54,7 @@ with right:
     alt = f"Map of all heads, layer by head, colored by {column.short}"
     page.head_map(squares, "gradient-map", alt, selection)
 
+page.metrics(entries)
 if "to_sep" in result.present:
     st.subheader("Is attention to [SEP] a no-op?")
     left, right = st.columns(2, gap="medium")

@@ -6,11 +6,11 @@ from bertviz_core import paper
 from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
-from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
+from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.frame import sidebar
-from pages.shared.views import head_view
+from pages.shared.views import head_view, norms_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
@@ -34,12 +34,12 @@ for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
         here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
         layer = f"layer {int(here.argmax()) + selection.base}"
         entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
-page.metrics(entries)
+beside = norms_view.change(result, selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
     alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
-    page.chart(page.drawn(paper_figure, result, selection.base), "surface-figure", alt, head=selection.head)
+    page.chart(page.drawn(paper_figure, result, selection.base, beside), "surface-figure", alt, head=selection.head)
 with right:
     st.markdown(f"**Head map**: attention to {column.short}")
     squares = value_map(values, f"to {column.short}", base=selection.base)
@@ -47,9 +47,11 @@ with right:
     page.head_map(squares, "surface-map", alt, selection)
     head_view.numbers(ANALYSIS, result, selection, column)
 
+page.metrics(entries)
 head_view.examples(result, selection, column)
 st.subheader("All heads")
-page.table(result, result.present, selection, "surface-table")
+page.table(result, [name for name in result.present if name in QUANTITIES], selection, "surface-table")
+norms_view.lengths(result, selection)
 page.downloads(result)
 page.about(
     r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",

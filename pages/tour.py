@@ -1,8 +1,12 @@
 """Guided tour: the paper in short steps, each with a claim, a page to open and a question (for a class)."""
 
+from dataclasses import replace
+
 import streamlit as st
 
+from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour import steps
+from bertviz_core.tour.surface import NORMS
 from pages.shared import page, stored
 from pages.shared.boxes import plain
 from pages.shared.frame import catalogue, links, sidebar
@@ -23,7 +27,12 @@ number = st.segmented_control("Step", numbers, required=True, key="step", bind="
 st.session_state["tour at"] = number  # a widget's own state does not outlive a visit to another page
 place = numbers.index(number)
 step = shown[place]
-results = stored.results("tour", selection)
+results, norms = (
+    stored.results("tour", replace(selection, settings=replace(selection.settings, weights=weights)))
+    for weights in WEIGHTS
+)
+if "surface_patterns" in norms:
+    results[NORMS] = norms["surface_patterns"]
 findings = step.findings(results, selection.base)
 
 with st.container(border=True):

@@ -1,13 +1,131 @@
-"""Records as files: a JSON list written as it is read."""
+"""Results as files: every number, finished pages, whole drawings; and a JSON list written as it is read."""
 
 from __future__ import annotations
 
 import json
+import re
+from io import BytesIO
+from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.emergence.series import shipped
+from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Every result that ships, by the name of its analysis."""
+    store, model = Store(tmp_path_factory.mktemp("store")), checkpoint.find("demo")
+    corpora = {name: sample(next(iter(SAMPLES[ANALYSES[name].corpus]))) for name in BUILT_IN}
+    return {
+        name: find(store, Request(name, model, corpora[name], ANALYSES[name].relevant(Settings()))) for name in BUILT_IN
+    } | {"emergence": shipped()}
+
+
+@pytest.mark.parametrize("name", [*BUILT_IN, "emergence"])
+def test_every_result_as_every_file(results, name):
+    result = results[name]
+    builders = exports.builders(result)
+    assert tuple(sorted(builders)) == tuple(sorted(exports.suffixes(name, type(result))))
+    for suffix in builders:
+        if suffix.endswith(".csv"):
+            frame = pd.read_csv(BytesIO(builders[suffix]()))
+            assert len(frame) and {"model", "corpus", "citation"} <= set(frame.columns), suffix
+    page = builders[".html"]().decode()
+    for part in ("<h1>", "<table", 'class="dataframe"', "arXiv:1906.04341", "plotly-graph-div"):
+        assert part in page
+    assert re.search("<p class=claim>[^<]*[0-9]", page)
+    limit = "64" if name == "ablation" else "all inputs"
+    assert "limit: None" not in page and f"limit: {limit}" in page and 'src="http' not in page
+    assert exports.file_name(result, ".csv").startswith(f"{name}-") and "/" not in exports.file_name(result, ".csv")
+
+
+@pytest.mark.parametrize("name", [*BUILT_IN, "emergence"])
+def test_drawings_are_whole(results, name):
+    """Every text stands inside the sheet, and every name of the figure's legend is there."""
+    root = ElementTree.fromstring(exports.to_svg(results[name]))
+    width, height = float(root.get("width")), float(root.get("height"))
+    texts = {element.text or "": element for element in root.iter(f"{SVG}text")}
+    for text, element in texts.items():
+        x, y, size = (float(element.get(name)) for name in ("x", "y", "font-size"))
+        wide = 0.5 * size * len(text)
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[element.get("text-anchor")]
+        turned = element.get("transform") is not None
+        assert 0 < y <= height and (turned or (left >= -2 and left + wide <= width + 2)), (text, left, wide)
+    figure = exports.paper_figure(results[name])
+    shown = [t for t in figure.data if t.showlegend is not False and t.name and len(figure.data) > 1]
+    if figure.layout.showlegend is not False:
+        assert {t.name for t in shown} <= texts.keys()
+
+
+def test_the_table_of_heads_by_relation_holds_every_count(results):
+    result = results["dependency_heads"].chosen("function-heads", 20)
+    rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
+    folds, directions, relations, layers, heads = result.correct.shape
+    assert len(rows) == directions * relations * layers * heads
+    for d in range(directions):
+        for r in range(relations):
+            for layer in range(layers):
+                for head in range(heads):
+                    row = rows[DIRECTIONS[d], result.relations[r], f"{layer + 1}-{head + 1}"]
+                    right = sum(int(result.correct[f, d, r, layer, head]) for f in range(folds))
+                    n = sum(int(result.n[f, r]) for f in range(folds))
+                    assert (row.right, row.n) == (right, n)
+                    assert row.accuracy == pytest.approx(right / n)
+
+
+def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(results):
+    result = results["coreference_heads"]
+    heads = result.tables()["heads"].set_index(["direction", "type", "head"])["accuracy"]
+    best = result.best()
+    assert heads[DIRECTIONS_OF_COREFERENCE[0], "pronoun"].max() == pytest.approx(result.accuracy()[0, 1].max())
+    assert heads[DIRECTIONS_OF_COREFERENCE[0], "all", best.head.label()] == pytest.approx(
+        result.head_row(best)["accuracy"]
+    )
+    groups = result.tables()["groups"]
+    mine = groups[
+        (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
+    ]
+    right, total = result.by_distance(best)
+    assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
+    nearest = groups[groups["system"] == "nearest"]
+    assert nearest["right"].tolist()[: len(right)] == result.by_distance("nearest")[0].tolist()
+
+
+def test_latex_where_the_paper_has_a_table(results):
+    for name, result in results.items():
+        latex = exports.builders(result).get(".tex")
+        assert (latex is not None) == (name in ("dependency_heads", "coreference_heads", "probes"))
+        if latex:
+            lines = latex().decode().splitlines()
+            assert lines[0].startswith(r"\begin{tabular}") and lines[-1] == r"\end{tabular}"
+            assert len({line.count("&") for line in lines if line.endswith(r"\\") and "multicolumn" not in line}) == 1
+
+
+def test_a_path_is_checked_by_the_longest_ending_that_the_analysis_has(tmp_path):
+    allowed = exports.suffixes("dependency_heads", ANALYSES["dependency_heads"].result_class)
+    assert exports.check_path(tmp_path / "x.heads.csv", allowed) == ".heads.csv"
+    assert exports.check_path(tmp_path / "x.other.CSV", allowed) == ".csv"
+    with pytest.raises(SettingsError, match=r"\.tex"):
+        exports.check_path(tmp_path / "x.tex", exports.suffixes("entropy", ANALYSES["entropy"].result_class))
+
+
+def test_names_of_files_hold_nothing_that_a_file_system_refuses():
+    assert exports.slug("entropy", "../my model", "a/b: c.txt") == "entropy-my_model-a_b_c.txt"
 
 
 @pytest.mark.parametrize(

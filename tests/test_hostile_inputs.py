@@ -22,12 +22,12 @@ from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
-from bertviz_core.corpora.treebank.reader import Treebank
+from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten
@@ -88,7 +88,7 @@ def read(kind: str, data: bytes) -> None:
         return
     check(kind, source)
     if kind == "coreference":
-        for document in read_coreference(source).documents(Skipped()):
+        for document in CoreferenceCorpus(source).documents(Skipped()):
             head_words(document)
 
 
@@ -158,7 +158,7 @@ def test_numbers_that_are_none_break_no_treebank(number):
 @pytest.mark.parametrize("number", ["²", "①", HUGE])
 def test_numbers_that_are_none_break_no_coreference_file(number):
     def documents(text: str) -> list[CoreferenceDocument]:
-        return list(read_coreference(from_bytes(text.encode(), "x")).documents(Skipped()))
+        return list(CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped()))
 
     assert documents(CONLL.replace("part 0", f"part {number}"))[0].words == ("She", "slept", "her")
     assert documents(COREFUD.replace("\t2\tnsubj", f"\t{number}\tnsubj"))[0].governors is None
@@ -172,7 +172,7 @@ def test_numbers_that_are_none_break_no_coreference_file(number):
 def test_the_parts_of_documents_are_named_as_before():
     for written, name in (("part 000", "a"), ("part 012", "a, part 12"), ("", "a")):
         text = CONLL.replace("part 0", written)
-        assert next(read_coreference(from_bytes(text.encode(), "x")).documents(Skipped())).name == name
+        assert next(CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped())).name == name
 
 
 # Depth
@@ -181,7 +181,7 @@ def test_the_parts_of_documents_are_named_as_before():
 def test_thousands_of_nested_phrases_have_heads():
     deep = 3000
     text = f"#begin document (a); part 0\na 0 0 She NN {'(NP' * deep}* - - - - * (1\na 0 1 it NN *{')' * deep} - - - - * 1)|(2)\na 0 2 her NN * - - - - * (2)\n"  # noqa: E501
-    (document,) = read_coreference(from_bytes(text.encode(), "x")).documents(Skipped())
+    (document,) = CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped())
     assert head_words(document) == (1, 1, 2)
 
 
@@ -194,7 +194,7 @@ def test_a_damaged_result_is_a_value_error(text):
 
 def test_half_an_emoji_in_a_word_reaches_no_tokenizer(tiny):
     text = JSONLINES.replace('"saw"', '"\\ud800"').replace('"a"', '"\\ud800"')
-    (document,) = read_coreference(from_bytes(text.encode(), "x")).documents(Skipped())
+    (document,) = CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped())
     assert document.words[1] == document.name == "\ufffd"
     assert tiny.tokens.pieces("\ud800") == tiny.tokens.pieces("\ufffd")
 
@@ -202,7 +202,7 @@ def test_half_an_emoji_in_a_word_reaches_no_tokenizer(tiny):
 def test_a_document_key_that_is_no_name_is_none():
     for key in ('["a"]', '{"a": 1}', "null", "[" * 400 + "]" * 400):
         text = JSONLINES.replace('"a"', key)
-        assert next(read_coreference(from_bytes(text.encode(), "x")).documents(Skipped())).name == "document 1"
+        assert next(CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped())).name == "document 1"
 
 
 # Lengths

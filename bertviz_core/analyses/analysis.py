@@ -261,6 +261,16 @@ class Analysis:
 
         return self.own_figure(result) if self.own_figure else map_figure(self.columns[0].map(result))
 
+    def figures(self, result: Any) -> dict[str, go.Figure]:
+        """Every figure of a finished page by its title, the paper's first."""
+        own = getattr(self._module("figure"), "more_figures", None)
+        return {self.title: self.figure(result)} | (own(result) if own else {})
+
+    @property
+    def latex(self) -> Callable[[Any], str] | None:
+        """The paper's table as LaTeX, from a result, where the analysis has one."""
+        return getattr(self._module("table"), "latex", None)
+
     def _module(self, name: str) -> ModuleType:
         """A module of the package; the package itself where it is a single module, or has none of that name."""
         package = import_module(self.package)

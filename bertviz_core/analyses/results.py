@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,6 +24,7 @@ class Result(ABC):
     """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
 
     analysis: ClassVar[str]
+    more_tables: ClassVar[tuple[str, ...]] = ()  # names of what `tables` gives
     provenance: dict[str, Any]
 
     @abstractmethod
@@ -33,6 +34,14 @@ class Result(ABC):
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """A tidy table, one row for each thing counted."""
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """By the names in `more_tables`, every number that the table of `to_frame` only sums up; tidy."""
+        return {}
+
+    def claim(self) -> str:
+        """What the result shows, in one plain sentence with its numbers; empty where the columns of heads say it."""
+        return ""
 
     def summary(self) -> dict[str, Any]:
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""
@@ -56,6 +65,15 @@ class Result(ABC):
         except (safetensors.SafetensorError, RecursionError) as error:
             raise ValueError(f"a damaged result ({error})") from error
         return cls(**values)
+
+
+def read_header(head: bytes) -> tuple[str, dict[str, Any]] | None:
+    """(analysis, provenance) of a stored result's safetensors header; None where it is damaged."""
+    try:
+        metadata = json.loads(head)["__metadata__"]
+        return metadata["analysis"], json.loads(metadata["json"])["provenance"]
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Any:
@@ -124,6 +142,23 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     return pd.DataFrame(
         {"label": labels, "layer": layer + 1, "head": head + 1} | {n: a.reshape(-1) for n, a in columns.items()}
     )
+
+
+def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """A row for each cell of arrays that share named axes.
+
+    Args:
+        axes: Name of an axis -> the names of its places, in the order of the arrays' axes.
+        columns: Name -> array; an array that lacks the last axes is repeated along them.
+    """
+    import pandas as pd
+
+    shape = tuple(map(len, axes.values()))
+    frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
+    for name, array in columns.items():
+        padded = np.reshape(array, np.shape(array) + (1,) * (len(shape) - np.ndim(array)))
+        frame[name] = np.broadcast_to(padded, shape).reshape(-1)
+    return frame
 
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from bertviz_core import exports
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -81,8 +82,7 @@ class Console:
         """
         options.check()
         view.check()
-        for path in self.out or []:
-            exports.check_path(path)
+        self.check_out(analysis.name, analysis.result_class)
         settings = analysis.relevant(self.settings())
         values = options.in_mode(settings.paper).to_json()
         request = Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
@@ -92,6 +92,11 @@ class Console:
         self.write(view.show(self.computed(request), request, partial(requests.find, self.opened_store())))
         for path, records in extra.items():
             exports.write_records(path, records())
+
+    def check_out(self, analysis: str, result_class: type[Result]) -> None:
+        """Raises SettingsError for an --out that this analysis cannot write."""
+        for path in self.out or []:
+            exports.check_path(path, exports.suffixes(analysis, result_class))
 
     def computed(self, request: Request) -> Any:
         """The stored result, or a new one."""

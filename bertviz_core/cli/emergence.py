@@ -34,8 +34,7 @@ def emergence(
     treebank: Annotated[str, typer.Option(help="Treebank for dependency heads.")] = "treebank",
 ) -> None:
     """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
-    for path in console.out or []:
-        exports.check_path(path)
+    console.check_out(Emergence.analysis, Emergence)
     series = Series(find_training(folder), find_source(text), find_source(treebank), console.settings())
     with ExitStack() as stack:
         if console.no_store:
@@ -61,7 +60,7 @@ def join_emergence(
 ) -> None:
     """Join two parts of one training, each a .safetensors of the command `emergence`, which meet in one checkpoint."""
     for path in out:
-        exports.check_path(path)
+        exports.check_path(path, exports.suffixes(Emergence.analysis, Emergence))
     joined = join(_read(first), _read(second), map(_mark, mark or []))
     for path in out:
         exports.write(joined, path)

@@ -29,7 +29,7 @@ inputs_app = typer.Typer()
 @with_console
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
-    from bertviz_core.corpora.treebank.reader import Treebank, to_authors
+    from bertviz_core.corpora.treebank_reader import Treebank, to_authors
 
     bank = Treebank(console.source())
     _write_json(console, lambda skipped: map(to_authors, islice(bank.sentences(skipped), console.limit)))

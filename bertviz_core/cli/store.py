@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bertviz_core.engine.store import Store
+from bertviz_core.analyses.results import origin, read_header
+from bertviz_core.engine.store import Entry, Store
+from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, trim, clear.")
@@ -24,9 +27,37 @@ def store_size(store: Folder = None, limit: Limit = None) -> None:
 
 @store_app.command("list")
 def store_list(store: Folder = None) -> None:
-    """Every entry: kind, key, bytes."""
-    for entry in _opened(store).entries():
-        print(f"{entry.kind}\t{entry.key}\t{entry.size}")
+    """Every result and upload: what it is, of which model and corpus, with what settings, from when, how large."""
+    import pandas as pd
+
+    opened = _opened(store)
+    times, heads = opened.times(), dict(opened.heads())
+    rows = [
+        _described(opened, entry, heads.get(entry.key, b"")) | _where(entry, times.get(f"{entry.kind}/{entry.key}", 0))
+        for entry in opened.entries()
+    ]
+    print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
+
+
+def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
+    """What an entry is."""
+    if entry.kind == "upload":
+        upload = Uploads(store).find(entry.key)
+        return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
+    header = read_header(head)
+    if header is None:
+        return {"what": "unreadable"}
+    about, asked = origin(header[1]), header[1]["options"]
+    settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
+    settings += [f"limit {about['limit']}"] if about["limit"] else []
+    settings += [f"{name} {value}" for name, value in asked.items() if isinstance(value, str | int | float)]
+    model = Path(about["model"]).name
+    return {"what": header[0], "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
+
+
+def _where(entry: Entry, stored: float) -> dict[str, str]:
+    date = datetime.fromtimestamp(stored).strftime("%Y-%m-%d %H:%M")
+    return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
 
 @store_app.command("trim")

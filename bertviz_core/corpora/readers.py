@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from bertviz_core.corpora.coreference.formats import check_coreference
+from bertviz_core.corpora.coreference_reader import check_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
-from bertviz_core.corpora.treebank.reader import check_treebank
+from bertviz_core.corpora.treebank_reader import check_treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 

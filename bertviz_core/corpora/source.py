@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 from bertviz_core.errors import InputError
 
+Line = tuple[int, str]  # its number in the file, from 1, and its text
 CHUNK = 1 << 20
 # A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
 TIMES, MINIMUM = 100, 50 * CHUNK
@@ -45,7 +46,7 @@ class Source:
     max_unpacked: int | None = field(default=None, repr=False, compare=False)
     locator: str = field(default="", repr=False, compare=False)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def lines(self) -> Iterator[Line]:
         """(line number from 1, line without its end), decoded strictly; gzip and xz are unpacked on the way.
 
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer

@@ -14,8 +14,8 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import UAS, DependencyHeads
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.proportions import best_heads, of_heads, share
-from bertviz_core.analyses.results import Result, to_lists
-from bertviz_core.heads import Head
+from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,7 @@ class Emergence(Result):
     """
 
     analysis: ClassVar[str] = "emergence"
+    more_tables: ClassVar[tuple[str, ...]] = ("heads", "relations")
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
@@ -141,6 +142,39 @@ class Emergence(Result):
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
         named = [name for name in self.relations if name not in ("all", UAS, "root", "punct")]
         return sorted(named, key=lambda name: -gain[name])[:count]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head at every step: its behavior, averages and accuracy on each relation, in its better direction; and
+        for each step and relation the best head."""
+        names, steps = [head.label() for head in all_heads(*self.shape)], self.steps.tolist()
+
+        def flat(values: np.ndarray) -> np.ndarray:
+            return values.reshape(*values.shape[:-2], -1)
+
+        heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
+        accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
+        heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
+        best = np.array(names)[accuracy.argmax(-1)]
+        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout}
+        courses |= {"followed_accuracy": self.followed, "baseline_accuracy": self.baseline + 0 * self.followed}
+        return {
+            "heads": tidy({"step": steps, "head": names}, heads),
+            "relations": tidy({"step": steps, "relation": self.relations}, courses),
+        }
+
+    def claim(self) -> str:
+        relation = self.telling(1)
+        row = self.relations.index(relation[0]) if relation else 0
+        loss = (
+            ""
+            if np.isnan(self.loss[[0, -1]]).any()
+            else f"; the masked-word loss goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats"
+        )
+        return (
+            f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
+            f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
+            f"(held out {self.heldout[-1, row]:.1%}; best fixed offset {self.baseline[row]:.1%}){loss}."
+        )
 
     def arrays(self) -> dict[str, Any]:
         quantities = {name: to_lists(self[name]) for name in self.present}

@@ -161,6 +161,11 @@ class Store:
             with path.open("rb") as stream:
                 yield path.stem, _header(stream)
 
+    def times(self) -> dict[str, float]:
+        """Kind and key ("result/...") -> when the entry was stored, in seconds since 1970."""
+        with self.reading() as cache:
+            return dict(cache._sql("SELECT key, store_time FROM Cache").fetchall())
+
     def size(self) -> int:
         """Bytes of all files in its folder."""
         return sum(_size(Path(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.models.norms import norm_weights, vector_norms
+from bertviz_core.models.norms import norm_logits, vector_norms
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,8 +31,7 @@ class LayerAttention:
 
     weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
         distributions and must be masked by whoever reads them.
-    logits: the masked, scaled scores that the softmax saw, or None where the model does not show them, and where
-        `weights` are norms.
+    logits: the masked, scaled scores whose softmax `weights` are, or None where the model does not show them.
     vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
     attention: the attention weights where `weights` are norms, else None.
     """
@@ -124,6 +123,7 @@ def _layer(
     """What is shown of one layer: attention weights, or norms where the model is observed through them."""
     if model.factors is None:
         return LayerAttention(layer, weights, logits, model.causal)
-    assert value is not None, "norms are known only for families that call the registered attention function"
+    assert logits is not None and value is not None, "families with norms call the registered attention function"
     norms = vector_norms(value, model.factors[layer])
-    return LayerAttention(layer, norm_weights(weights, norms), None, model.causal, norms, weights)
+    shifted = norm_logits(logits, norms)
+    return LayerAttention(layer, shifted.softmax(-1), shifted, model.causal, norms, weights)

@@ -51,6 +51,11 @@ class Checkpoint:
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
     @property
+    def label(self) -> str:
+        """The name on the screen and in pictures: of a folder's path its last part."""
+        return self.name if self.revision else Path(self.name).name
+
+    @property
     def layers(self) -> int:
         return number(self.config, LAYERS) or 0
 

@@ -63,9 +63,9 @@ def vector_norms(value: Tensor, factor: Tensor) -> Tensor:
     return (value.to(factor.dtype) @ factor).norm(dim=-1)
 
 
-def norm_weights(weights: Tensor, norms: Tensor) -> Tensor:
-    """N[i, j] = A[i, j] |f(x_j)| / sum_k A[i, k] |f(x_k)|, (batch, head, query, key); rows sum to 1, as those of A."""
+def norm_logits(logits: Tensor, norms: Tensor) -> Tensor:
+    """Scores (batch, head, query, key) whose softmax is N[i, j] = A[i, j] |f(x_j)| / sum_k A[i, k] |f(x_k)|: those of A
+    and log |f(x_j)|. A masked score, the lowest number that there is, stays as it is."""
     import torch
 
-    total = (weights @ norms[..., None]).clamp(min=torch.finfo(weights.dtype).tiny)
-    return (weights * norms[:, :, None]).div_(total)
+    return logits + norms.clamp(min=torch.finfo(norms.dtype).tiny).log()[:, :, None]

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank.reader import Treebank
 from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.segments import encode_words

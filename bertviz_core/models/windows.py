@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
@@ -52,7 +52,7 @@ class Windows(Examples[Window]):
     unit: ClassVar[str] = "windows"
 
     def __post_init__(self) -> None:
-        self.corpus = read_coreference(self.source)
+        self.corpus = CoreferenceCorpus(self.source)
 
     def read(self, reading: Reading) -> Iterator[Window]:
         reading.counts |= {"format": self.corpus.format, "head_words": "", **dict.fromkeys(COUNTED, 0)}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import read_header
 from bertviz_core.engine.store import Store
 from bertviz_core.settings import Settings
 
@@ -34,13 +34,9 @@ class StoredResult:
 def stored_results(store: Store) -> Iterator[StoredResult]:
     """Every readable result, stored or shipped."""
     for key, head in store.heads():
-        try:
-            metadata = json.loads(head)["__metadata__"]
-            stored = StoredResult(key, metadata["analysis"], json.loads(metadata["json"])["provenance"])
-            if stored.analysis in ANALYSES and stored.fingerprint:
-                yield stored
-        except (ValueError, KeyError, TypeError):
-            continue  # of another version, or damaged
+        header = read_header(head)
+        if header and header[0] in ANALYSES and header[1].get("model", {}).get("fingerprint"):
+            yield StoredResult(key, *header)
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:

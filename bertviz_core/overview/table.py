@@ -58,5 +58,9 @@ def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overvi
             where=checkpoint.name,
             hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
         )
-    origins = {name: origin(result.provenance) for name, result in results.items()}
-    return Overview(frame(results, Thresholds()), origins)
+    return summarized(results, Thresholds())
+
+
+def summarized(results: Results, thresholds: Thresholds) -> Overview:
+    """The table of all heads from results, by the names of their analyses."""
+    return Overview(frame(results, thresholds), {name: origin(result.provenance) for name, result in results.items()})

@@ -70,18 +70,22 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
             row=row,
             col=1,
         )
-        layers = np.arange(1, len(one.values) + 1)
-        figure.add_scatter(
-            x=layers,
-            y=np.nanmean(one.values, axis=1),
-            mode="lines",
-            line={"color": color, "width": 2},
-            legendgroup=f"{row}-{one.key}",
-            showlegend=False,
-            hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{name}</extra>",
-            row=row,
-            col=1,
-        )
+        layer_line(figure, one, row)
+
+
+def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid") -> None:
+    """Add the line through a series' layer means to a panel."""
+    figure.add_scatter(
+        x=np.arange(1, len(series.values) + 1),
+        y=np.nanmean(series.values, axis=1),
+        mode="lines",
+        line={"color": series.marker[0], "width": 2, "dash": dash},
+        legendgroup=f"{row}-{series.key}",
+        showlegend=False,
+        hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{series.name}</extra>",
+        row=row,
+        col=1,
+    )
 
 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from bertviz_core import paper
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.surface_patterns.norms import change
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 
+NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
 ALIKE = 0.1  # ratios so close to 1 tell no difference
 
 
@@ -110,7 +112,7 @@ def _no_op(results: Results, base: int) -> Findings:
         "tokens.",
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
         f"attention goes to [SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} "
-        "one elsewhere.",
+        f"one elsewhere.{_moved_by_sep(results, base)}",
         highest(present(gradients, "attention_to_sep")),
     )
 
@@ -135,6 +137,14 @@ def _switched_off(results: Results, base: int) -> Findings:
         f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
         head,
     )
+
+
+def _moved_by_sep(results: Results, base: int) -> str:
+    """The same question to norms, where they are stored: nothing moves where vectors are short."""
+    weights, norms = results.get("surface_patterns"), results.get(NORMS)
+    if weights is None or norms is None or weights.provenance["corpus"] != norms.provenance["corpus"]:
+        return ""
+    return f" Norms ask how much the weights move: {change(weights, norms, base)} (methods, section 11)."
 
 
 def _breadth(results: Results, base: int) -> Findings:

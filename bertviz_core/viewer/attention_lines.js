@@ -42,6 +42,7 @@ class Lines {
     const saveSvg = () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" }));
     this.button(bar, "SVG", saveSvg, paper);
     this.button(bar, "PNG", () => this.savePng(), paper);
+    this.button(bar, "Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen()));
     this.status = this.root.appendChild(make("div", "status", "", { role: "status" }));
     const stage = this.root.appendChild(make("div", "stage"));
     stage.append(make("div", "head from", "from"), make("div"), make("div", "head", "to"));
@@ -78,7 +79,10 @@ class Lines {
     const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
     this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
     this.adopt(data.pins, before?.text !== data.text);
-    if (JSON.stringify([before?.from, before?.to]) !== JSON.stringify([data.from, data.to])) this.fill();
+    const scale = this.scale; // of letters and lines: above 1 where a page is projected
+    this.scale = parseFloat(getComputedStyle(this.root).getPropertyValue("--drawing-scale")) || 1;
+    const rows = JSON.stringify([data.from, data.to]);
+    if (scale !== this.scale || JSON.stringify([before?.from, before?.to]) !== rows) this.fill();
     this.show();
   }
 
@@ -94,7 +98,8 @@ class Lines {
     const active = this.root.getRootNode().activeElement?.row;
     this.rows = { from: [], to: [] };
     const count = Math.max(this.data.from.length, this.data.to.length);
-    const [height, size] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    const sizes = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    const [height, size] = sizes.map((pixels) => pixels * this.scale);
     this.root.style.setProperty("--row", `${height}px`);
     this.root.style.setProperty("--size", `${size}px`);
     this.canvas.style.height = `${height * count}px`;
@@ -247,7 +252,7 @@ class Lines {
     const context = this.canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    context.lineWidth = this.height > 16 ? 2 : 1.4;
+    context.lineWidth = this.scale * (this.height > 16 * this.scale ? 2 : 1.4);
     const style = getComputedStyle(this.canvas);
     const levels = new Map();
     for (const [from, to, weight, red] of this.lines()) {
@@ -258,7 +263,7 @@ class Lines {
     }
     for (const level of [...levels.keys()].sort((a, b) => a - b)) {
       context.strokeStyle = level > 1000 ? style.caretColor : style.color;
-      context.globalAlpha = (level % 1000) / LEVELS;
+      context.globalAlpha = ((level % 1000) / LEVELS) ** (1 / this.scale ** 2); // faint lines have to be seen from afar
       context.stroke(levels.get(level));
     }
   }

@@ -23,11 +23,11 @@ WIDTHS = {"quantity": 210, "value": 70, "rank": 80, "baseline": 160}  # so that 
 
 
 def folded(page: str, selection: Selection) -> None:
-    """One line that opens, and is filled only then; nothing where nothing is stored."""
+    """What the head does, which opens, and is filled only then; nothing where nothing is stored."""
     results = stored.results(page, selection)
     if results:
-        label = f"Head {selection.label} in every analysis: {behavior(results, selection, Thresholds())}"
-        panel = st.expander(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
+        label = behavior(results, selection, Thresholds())
+        panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
         if panel.open:
             with panel:
                 card(page, results, selection)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -12,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
@@ -19,12 +19,13 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.numbers import plural
+from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, head_panel, methods, services
+from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import catalogue
+from pages.shared.frame import appearance, catalogue, sidebar
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -33,26 +34,36 @@ R = TypeVar("R", bound=Result)
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
-    """Title, the section of the paper, and what this page shows it on: the corpus, where nothing else is `shown`."""
-    title(name)
+    """One line: title, section, what is shown (the corpus, if nothing else is `shown`), the head."""
     mode = "as in the paper" if selection.settings.paper else "corrected"
     if selection.settings.weights == "norms" and catalogue.entry(name).reads_maps:
         mode += ", norms in place of weights"
     model, corpus = selection.checkpoint, selection.source
-    st.caption(boxes.plain(f"{model.name} on {shown or corpus.name}, mode: {mode}"))
+    files.name_after(model.label, shown or corpus.name)
     made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
-    made_from = f"{model.name} ({model.fingerprint()[:8]}), {made_of}, {mode}"
+    made_from = f"{model.label} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
+    line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if catalogue.entry(name).panel:
-        head_panel.folded(name, selection)
+        with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
+            sidebar.stepper(selection)
+            head_panel.folded(name, selection)
 
 
-def title(name: str) -> None:
-    """The page's title, and where in the paper it stands."""
+def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
+    """The page's title, where in the paper it stands, and what it is made of; `path` is said on pointing at it.
+
+    Returns:
+        The rest of the line.
+    """
     entry = catalogue.entry(name)
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    left.title(entry.title)
-    right.caption(entry.section, text_alignment="right")
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
+    line.title(entry.title, anchor=False, width="content")
+    help_text = boxes.plain(path) if path and path not in made_of else None
+    line.caption(boxes.plain(" · ".join(filter(None, (entry.section, made_of)))), help=help_text, wrap=False)
+    with line:
+        appearance.leave_projector()
+    return line
 
 
 def result_or_stop(request: Request, selection: Selection, result_class: type[R]) -> R:
@@ -68,7 +79,6 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     """
     result: R | None = services.find(request)
     if result is not None:
-        _counted(result)
         return result
     check_model(request)
     job = reader_jobs.job_of(request)
@@ -79,15 +89,6 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
         _offer(request, selection)
     st.skeleton(height=420)
     st.stop()
-
-
-def _counted(result: Result) -> None:
-    """What the numbers of this page rest on, in one quiet line."""
-    origin = result.provenance
-    units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
-    counts = ", ".join(f"{origin[name]:,} {name}" for name in units)
-    changed = sum(entry["count"] for entry in origin["left_out"])
-    st.caption(f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}")
 
 
 def _offer(request: Request, selection: Selection) -> None:
@@ -133,15 +134,20 @@ def chart(
 ) -> None:  # fmt: skip
     """A figure whose clicks choose a head; the camera above it saves SVG. head: the one to ring."""
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": key}}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
+    if appearance.projecting():
+        spec = enlarged(spec)
+    # Wide enough for every legend, whatever the width of the window.
+    picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
+    config = {"displaylogo": False, "toImageButtonOptions": picture}
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
 
 
 def head_map(described: HeadMap, key: str, alt: str, selection: Selection) -> None:
     """The map of heads with the chosen head ringed, where it has that head; a click chooses one."""
-    mount_map(described, selection.head, key=key, alt=alt, origin=st.session_state.get("origin", ""))
+    origin, name = st.session_state.get("origin", ""), files.picture_name(key)
+    mount_map(described, selection.head, key=key, alt=alt, origin=origin, name=name)
 
 
 def _clicked(key: str) -> None:
@@ -186,23 +192,8 @@ def _row_clicked(key: str, labels: list[str]) -> None:
 
 def downloads(result: Result) -> None:
     """The same bytes that the command line writes, built on click."""
-    name = f"{result.analysis}-{result.provenance['corpus']['name']}".replace(" ", "_")
-    builders: dict[str, Callable[[Result], bytes]] = {
-        "csv": exports.to_csv,
-        "json": exports.to_json,
-        "html": exports.to_html,
-    }
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for suffix, build in builders.items():
-            st.download_button(
-                suffix.upper(),
-                data=functools.partial(build, result),
-                file_name=f"{name}.{suffix}",
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"download-{suffix}",
-            )
-        st.caption("SVG: the camera above each figure.")
+    builders = exports.builders(result)
+    files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
 
 
 def about(
@@ -228,5 +219,14 @@ def about(
 
 def provenance(result: Result) -> None:
     """What the numbers were computed from and with, and how to cite the paper."""
-    with st.expander("Where these numbers come from", icon=":material/fingerprint:"):
+    with st.expander(f"Where these numbers come from: {_counted(result)}", icon=":material/fingerprint:"):
         st.json(result.provenance, expanded=1)
+
+
+def _counted(result: Result) -> str:
+    """What the numbers rest on."""
+    origin = result.provenance
+    units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
+    changed = sum(entry["count"] for entry in origin["left_out"])
+    counts = ", ".join(plural(origin[name], name) for name in units)
+    return f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"

@@ -77,7 +77,7 @@ def test_pages_open_on_stored_results(page: str, title: str) -> None:
 def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
     app = open_app("surface_patterns", head="2-3")
     assert "Head 2-3" in words(app)
-    app.button(key="Next head").click().run()
+    app.button(key="step-next-page").click().run()
     assert app.selectbox(key="head").value == "2-4"
     assert "Head 2-4" in words(app)
     app.toggle(key="zero").set_value(True).run()
@@ -98,6 +98,19 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
     corrected = open_app("entropy")
     assert "mode: corrected" in words(corrected)
     assert app.metric[0].value != corrected.metric[0].value
+
+
+def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
+    app, plain = open_app("surface_patterns", weights="norms"), open_app("surface_patterns")
+    said = words(app)
+    assert "norms in place of weights" in said
+    assert "rank correlation of a token's vector length" in said
+    assert "of the weights and" in words(plain) and "rank correlation" not in words(plain)
+    assert app.metric[2].value != plain.metric[2].value
+    app.toggle(key="both").set_value(True).run()
+    assert not app.exception
+    gradients = open_app("sep_gradients", weights="norms")
+    assert "norms in place" not in words(gradients) and len(gradients.metric) == 4
 
 
 def test_settings_of_the_address_are_those_of_the_result() -> None:

@@ -42,7 +42,7 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
     assert 0.5 < float(line[3]) <= 1
-    app.button(key="Next head").click().run()
+    app.button(key="step-next-page").click().run()
     assert f"Head {head} puts" not in words(app)
     assert re.search(r"Head \d-\d puts", words(app))
 

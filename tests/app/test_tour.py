@@ -18,6 +18,7 @@ from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, steps
 from pages.shared.frame import catalogue
 from tests.app.test_app import open_app, own_store, unescaped, words  # noqa: F401  (a fixture)
@@ -105,10 +106,11 @@ def test_a_model_of_which_nothing_is_stored_has_claims_but_no_answers(tiny_folde
     assert not app.info
 
 
-def test_all_ten_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
+def test_all_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
     store, demo, findings = Store(tmp_path / "store"), find_model("demo"), {"probes": probes()}
     for analysis in ANALYSES.values():
-        result = find(store, Request(analysis.name, demo, sample(next(iter(SAMPLES[analysis.corpus])))))
+        corpus = sample(next(iter(SAMPLES[analysis.corpus])))
+        result = find(store, Request(analysis.name, demo, corpus, analysis.relevant(Settings())))
         findings |= {} if result is None else {analysis.name: result}
     for step in STEPS:
         answer = step.findings(findings)
@@ -154,3 +156,11 @@ def test_the_papers_numbers_are_the_papers() -> None:
     assert f"{max(paper.LAYER_MEANS['to_sep'])}" in claims["The separator"]
     assert "86.8%" in claims["Heads that know syntax"]
     assert "65%" in claims["A head that knows who is who"]
+
+
+def test_the_step_of_the_no_op_says_what_norms_change() -> None:
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "A no-op")
+    for weights in ("attention", "norms"):
+        app = tour(number, weights=weights)
+        said = unescaped("".join(info.value for info in app.info))
+        assert re.search(r"\[SEP\] receives \d+% of the weights and \d+% of the norms", said)

@@ -161,13 +161,13 @@ def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(address: str
     link.click()
     page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=10_000)
     browser.settle(page)
-    page.get_by_text(f"Head {head} in every analysis").wait_for()
+    page.locator("[data-testid=stMain]").get_by_text(f"Head {head}", exact=True).wait_for()
     assert f"head={head}" in page.url
     assert "4-4" not in page.url
     assert "at=" not in page.url.replace("quantity", "")
     assert "quantity=%5BSEP%5D" in page.url
-    page.get_by_text(f"Head {head} in every analysis").click()
-    page.locator("[data-testid=stMain] [data-testid=stPageLink]").get_by_text("Entropy").click()
+    page.locator(".st-key-head-panel button").first.click()
+    page.locator("[data-testid=stPopoverBody] [data-testid=stPageLink]").get_by_text("Entropy").click()
     page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)
     browser.settle(page)
     assert f"head={head}" in page.url

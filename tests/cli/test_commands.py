@@ -69,7 +69,7 @@ def test_a_table_on_standard_output_and_progress_on_standard_error(text: Path, t
 
 
 def test_every_format_holds_the_same_numbers(text: Path, tmp_path: Path):
-    outs = [tmp_path / f"x{suffix}" for suffix in (".json", ".csv", ".html", ".safetensors")]
+    outs = [tmp_path / f"x{suffix}" for suffix in (".json", ".csv", ".html", ".safetensors", ".svg")]
     options = [part for out in outs for part in ("--out", out)]
     done = run("surface-patterns", text, "--no-store", "--quiet", *options)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -86,6 +86,7 @@ def test_every_format_holds_the_same_numbers(text: Path, tmp_path: Path):
     page = outs[2].read_text()
     assert "arXiv:1906.04341" in page
     assert 'src="http' not in page  # it needs no network
+    assert outs[4].read_text().startswith("<svg") and "mine.txt" in outs[4].read_text()
 
 
 def test_entropy_gives_the_reference_line_as_a_number(text: Path, tmp_path: Path):
@@ -139,10 +140,12 @@ def test_the_store_is_listed_and_cleared(text: Path, tmp_path: Path):
     store = tmp_path / "s"
     run("entropy", text, "--store", store, "--quiet")
     listed = run("store", "list", "--store", store).stdout.splitlines()
-    assert len(listed) == 2  # surface patterns came with the same pass
+    assert listed[0].split() == ["what", "model", "corpus", "settings", "stored", "size", "key"]
+    assert len(listed) == 3  # surface patterns came with the same pass
+    assert {"entropy demo mine.txt corrected," in " ".join(line.split()) for line in listed[1:]} == {True, False}
     assert "bytes in" in run("store", "size", "--store", store).stdout
     assert run("store", "clear", "--store", store).stdout.startswith("2 entries")
-    assert run("store", "list", "--store", store).stdout == ""
+    assert run("store", "list", "--store", store).stdout == "The store is empty.\n"
 
 
 def mistakes(folder: Path) -> dict[str, tuple[list[str], list[str]]]:

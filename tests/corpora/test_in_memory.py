@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from bertviz_core.corpora.coreference.formats import read_coreference
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.in_memory import source_of
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank.reader import Treebank
+from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.errors import InputError
 
 
@@ -39,7 +39,7 @@ def test_dicts_are_the_records_of_json_corpora():
     assert [record.form for record in read_text(examples).records()] == ["words", "text"]
     document = {"sentences": [["She", "saw", "her", "own", "house"]], "clusters": [[[0, 0], [2, 2]]]}
     assert json.loads(next(iter(source_of([document], "coreference").lines()))[1]) == document
-    assert read_coreference(source_of([document], "coreference"))
+    assert CoreferenceCorpus(source_of([document], "coreference"))
 
 
 def test_names_paths_and_sources(tmp_path):

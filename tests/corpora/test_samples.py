@@ -5,6 +5,7 @@ import pytest
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.samples import FOLDER, SAMPLES, find_source, sample
 from bertviz_core.errors import InputError
+from tests.corpora.coreference import build_sample
 
 
 @pytest.mark.parametrize("name", SAMPLES["text"])
@@ -31,3 +32,18 @@ def test_a_sample_by_its_name_a_file_by_its_path(tmp_path, monkeypatch):
     assert find_source(str(tmp_path / "mine.txt")).size == 4
     with pytest.raises(InputError, match="Check the path"):
         find_source("nothing.txt")
+
+
+def test_the_coreference_sample_is_what_its_readable_source_builds(tmp_path):
+    source = tmp_path / build_sample.SOURCE.name
+    source.write_bytes(build_sample.SOURCE.read_bytes())
+    build_sample.build(source)
+    for suffix in (".conll", ".conllu"):
+        built = source.with_suffix(suffix).read_bytes()
+        assert built == build_sample.SOURCE.with_suffix(suffix).read_bytes()
+
+
+@pytest.mark.parametrize("text", ["words", "# doc a\n[1 a", "# doc a\na ]", "# doc a\n[1 [2 a ] ]", "# doc a\n[1 ]"])
+def test_broken_brackets_name_their_line(text):
+    with pytest.raises(build_sample.AnnotationError, match="line"):
+        build_sample.read_documents(text)

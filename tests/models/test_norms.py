@@ -21,7 +21,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.norms import OUTPUTS, observing
+from bertviz_core.models.norms import OUTPUTS, norm_logits, observing
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
@@ -151,7 +151,7 @@ def test_rows_sum_to_one_padding_holds_nothing_and_the_weights_stand_beside(mode
         assert torch.allclose(sums, torch.ones_like(sums), atol=1e-6)
         assert (norms.weights.movedim(-1, 1)[~batch.mask] == 0).all()
         assert torch.equal(norms.attention, plain.weights)
-        assert norms.logits is None
+        assert torch.equal(norms.logits.softmax(-1), norms.weights)
         assert plain.vector_norms is None and plain.attention is None
 
 
@@ -161,10 +161,14 @@ def test_a_bfloat16_model_gives_float32_norms(folder, batch):
         assert layer.weights.dtype == layer.vector_norms.dtype == torch.float32
 
 
-def test_vectors_of_length_zero_give_zeros_and_not_nan(model, batch):
+def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(model, batch):
+    logits = torch.tensor([[[[0.0, 1.0, 2.0]]]])
+    lengths = torch.tensor([[[1.0, 0.0, 1.0]]])
+    expected = torch.tensor([1, 0, math.e**2]) / (1 + math.e**2)
+    assert torch.allclose(norm_logits(logits, lengths).softmax(-1)[0, 0, 0], expected)
     nothing = observing(model, "norms")
     nothing.factors = tuple(torch.zeros_like(factor) for factor in nothing.factors)
-    assert all((layer.weights == 0).all() for layer in capture(nothing, batch))
+    assert all(torch.allclose(layer.weights, layer.attention) for layer in capture(nothing, batch))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "deberta-v2", "albert"])

@@ -122,6 +122,14 @@ class Ablation(HeadAverages):
         counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
         return frame | intervals | counts | {"gradient_correlation": _known(self.correlation())}
 
+    def claim(self) -> str:
+        top = self.largest("loss_change")
+        return (
+            f"Without head {top.label()} the masked-word loss changes by "
+            f"{self['loss_change'][top.layer, top.head]:+.3f} nats, the most of any head; without {self.matter()} of "
+            f"{self['loss_change'].size} heads it rises by more than the 95% interval."
+        )
+
     def summary(self) -> dict[str, Any]:
         curve = {"removed": self.removed.tolist(), "loss": self.removed_loss.tolist()}
         return {"loss": self.loss, "groups": self.groups, "curve": curve}

@@ -10,15 +10,16 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
+from bertviz_core.analyses.clustering.hover import AS_IS, hover_data, unit_of
+from bertviz_core.analyses.clustering.matrix_figure import matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11
 LAYER = "layer"
-AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 
 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
@@ -33,6 +34,11 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     figure.update_annotations(xanchor="left", x=0)
     figure.layout.annotations[1].x = figure.layout.xaxis2.domain[0]
     return _plane_axes(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
+
+
+def more_figures(result: Clustering) -> dict[str, go.Figure]:
+    """All pairs of heads."""
+    return {"All pairs, ordered by a dendrogram": matrix(result)}
 
 
 def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
@@ -109,25 +115,6 @@ def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
     return ["top right" if x < middle else "top left" for x in points[:, 0]]
 
 
-def hover_data(result: Clustering, base: int) -> np.ndarray:
-    """(head, 2): the label counted from 1, for clicks, and what hovering says."""
-    rows = []
-    for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1), strict=True):
-        text = _said(result, head, str(behavior))
-        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
-        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
-    return np.array(rows)
-
-
-def _said(result: Clustering, head: Head, behavior: str) -> str:
-    name = BEHAVIORS[behavior][-1]
-    if behavior == "linguistic":
-        return f"{name}: {result.named[head.label()]}"
-    if behavior in ("broad", "other"):
-        return f"{name}, entropy {result['entropy'][head.layer, head.head]:.2f} nats"
-    return f"{result[behavior][head.layer, head.head]:.2f} to {name}"
-
-
 def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
     return _plane_axes(go.Figure(list(traces)), result).update_layout(height=520)
 
@@ -144,8 +131,3 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     return figure.update_layout(
         margin={"l": 50, "r": 10, "t": 30, "b": 120}, legend=legend, hovermode="closest", dragmode=False
     )
-
-
-def unit_of(result: Clustering) -> str:
-    """What divergences are counted in."""
-    return "nats, summed over tokens" if result.summed else "nats per token"

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.clustering.figure import AS_IS, hover_data, unit_of
+from bertviz_core.analyses.clustering.hover import AS_IS, hover_data, unit_of
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.palette import SEQUENTIAL

@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.clustering.embedding import embed
-from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Clustering(Result):
     """
 
     analysis: ClassVar[str] = "clustering"
+    more_tables: ClassVar[tuple[str, ...]] = ("pairs",)
 
     divergence: np.ndarray
     averages: np.ndarray
@@ -108,6 +109,20 @@ class Clustering(Result):
 
     def arrays(self) -> dict[str, Any]:
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The divergence of every two heads, each pair once."""
+        names = np.array([head.label() for head in all_heads(*self.shape)])
+        first, second = np.triu_indices(len(names), 1)
+        columns = {"other": names[second], "divergence": self.divergence[first, second]}
+        return {"pairs": tidy({"head": names[first].tolist()}, columns)}
+
+    def claim(self) -> str:
+        unit, near = "nats" + " in all" * self.summed, self.closeness
+        return (
+            f"Two heads of one layer differ by {near.within:.3g} {unit} on average, two heads of different layers by "
+            f"{near.between:.3g}; the stress of the embedding is {self.stress:.2f}."
+        )
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         """A row for each head; the labels of the nearest ones count from `base`."""

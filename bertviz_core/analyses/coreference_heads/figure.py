@@ -72,6 +72,11 @@ def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int
     return figure
 
 
+def more_figures(result: CoreferenceHeads) -> dict[str, go.Figure]:
+    """Accuracy by distance of the best head and of the systems."""
+    return {"Accuracy by distance": by_distance(result, (result.best(), *result.systems))}
+
+
 def _name(one: Choice | str, base: int) -> str:
     """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
     if isinstance(one, str):

@@ -14,8 +14,8 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference.formats import read_coreference
 from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
@@ -56,7 +56,7 @@ class _Predicted:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.documents = read_coreference(source, predicted=True).documents(Skipped())
+        self.documents = CoreferenceCorpus(source, predicted=True).documents(Skipped())
         self.current: tuple[int, dict[int, int]] = (-1, {})
 
     def links(self, gold: CoreferenceDocument) -> dict[int, int]:

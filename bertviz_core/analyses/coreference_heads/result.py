@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.coreference_heads.groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
+from bertviz_core.analyses.coreference_heads.groups import (
+    BIN_NAMES,
+    FOLDS,
+    GENDERS,
+    TYPE_ROWS,
+    by_distance,
+    by_gender,
+    by_type,
+)
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, check_candidates
 from bertviz_core.analyses.proportions import share, wilson
-from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.heads import Head
+from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
+from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +48,7 @@ class CoreferenceHeads(Result):
     """
 
     analysis: ClassVar[str] = "coreference_heads"
+    more_tables: ClassVar[tuple[str, ...]] = ("heads", "groups")
 
     right: np.ndarray
     total: np.ndarray
@@ -143,6 +152,45 @@ class CoreferenceHeads(Result):
     def heads_frame(self, direction: int) -> pd.DataFrame:
         """A row for each head read in one direction, a column for each of TYPE_ROWS."""
         return head_frame(dict(zip(TYPE_ROWS, self.accuracy()[direction], strict=True)))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head on every type of mention; and every head and every system by distance and by gender."""
+        import pandas as pd
+
+        names = [head.label() for head in all_heads(*self.right.shape[3:])]
+        right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
+        n = np.broadcast_to(self.n()[:, None], right.shape)
+        low, high = wilson(right, n)
+        typed = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
+        counts = self.right[:, CANDIDATES.index(self.candidates)].reshape(len(DIRECTIONS), self.right.shape[2], -1)
+        groups = ["", ""]
+        for index, (by, places) in enumerate(((by_distance, BIN_NAMES), (by_gender, GENDERS))):
+            total = by(self.total)[:, None]
+            of_heads = np.moveaxis(by(np.moveaxis(counts, 1, -1)), -1, 1)
+            axes = {"direction": DIRECTIONS, "group": places}
+            heads = tidy(
+                axes | {"system": [f"head {name}" for name in names]}, {"n": total + 0 * of_heads, "right": of_heads}
+            )
+            systems = tidy(
+                {"system": self.systems, "group": places},
+                {"n": by(self.total) + 0 * by(self.system_right), "right": by(self.system_right)},
+            )
+            groups[index] = pd.concat([systems, heads])
+        grouped = pd.concat(groups, ignore_index=True)
+        return {
+            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, typed),
+            "groups": grouped.assign(accuracy=share(grouped["right"], grouped["n"].to_numpy())),
+        }
+
+    def claim(self) -> str:
+        best, baselines = self.best(), dict(zip(self.systems, self.systems_accuracy()[:, 0], strict=True))
+        row = self.head_row(best)
+        heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
+        others = ", ".join(f"{name} {share:.1%}" for name, share in baselines.items())
+        return (
+            f"Head {best.head.label()}, mention → antecedent, finds an antecedent of {row['accuracy']:.1%} of "
+            f"{row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {others}."
+        )
 
     def arrays(self) -> dict[str, Any]:
         return {

@@ -12,6 +12,8 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.style import map_figure
 from bertviz_core.plotting.writing import isolated
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
@@ -86,6 +88,16 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
     figure.update_xaxes(title="fixed offset, words to the right (within the sentence)", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[0, 105])
     return figure.update_layout(height=250, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False)
+
+
+def more_figures(result: DependencyHeads) -> dict[str, go.Figure]:
+    """The map of heads and the fixed offsets of the relation that the claim is about."""
+    relation = result.most_telling()
+    row = result.relations.index(relation)
+    direction = int(result.best[row][0])
+    shown = DIRECTIONS[direction].replace("->", " → ")
+    squares = map_figure(value_map(result.accuracy[direction, row], f"of {relation}", unit="accuracy"))
+    return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
-from bertviz_core.analyses.results import Result, to_lists
+from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.function_heads import function_heads
-from bertviz_core.corpora.treebank.reader import CONLLU
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,7 @@ class DependencyHeads(Result):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
+    more_tables: ClassVar[tuple[str, ...]] = ("heads", "offsets")
     views: list[str]
     relations: list[str]
     n: np.ndarray
@@ -151,6 +152,32 @@ class DependencyHeads(Result):
         if self.paper:
             del columns["heldout_accuracy"]
         return pd.DataFrame(columns)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head on every relation in both directions, and every fixed offset on every relation."""
+        n, right = self.n.sum(0), self.correct.sum(0)
+        names = [head.label() for head in all_heads(*right.shape[2:])]
+        right = right.reshape(*right.shape[:2], -1)
+        total = np.broadcast_to(n[:, None], right.shape)
+        low, high = wilson(right, total)
+        counts = {"n": total, "right": right, "accuracy": share(right, total), "low": low, "high": high}
+        offsets = {"n": np.broadcast_to(n, self.offset_correct.shape), "right": self.offset_correct}
+        return {
+            "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, counts),
+            "offsets": tidy(
+                {"offset": self.offsets.tolist(), "relation": self.relations},
+                offsets | {"accuracy": self.offset_accuracy},
+            ),
+        }
+
+    def claim(self) -> str:
+        row = self.to_frame().iloc[self.relations.index(self.most_telling())]
+        heldout = f"; {row['heldout_accuracy']:.1%} held out" if "heldout_accuracy" in row else ""
+        return (
+            f"Head {row['head']}, {row['direction'].replace('->', ' → ')}, finds {row['accuracy']:.1%} of {row['n']:,} "
+            f"{row['relation']} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed offset, "
+            f"{row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}."
+        )
 
     def _merged(self) -> DependencyHeads:
         """Subtypes added up under what stands before the colon; of one view."""

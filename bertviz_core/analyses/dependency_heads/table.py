@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import Head
+from bertviz_core.plotting.latex import escaped, tabular
 from bertviz_core.plotting.style import percent, percent_decimals
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"})
 
 
 def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
@@ -35,19 +34,18 @@ def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
 
 def latex(result: DependencyHeads) -> str:
     """The rows as a LaTeX tabular (booktabs), in the paper's layout: relation, head, accuracy, baseline (offset)."""
-    lines = [r"\begin{tabular}{lrlrr}", r"\toprule", r"Relation & $n$ & Head & Accuracy & Baseline \\", r"\midrule"]
-    for row in result.to_frame().itertuples():
-        head = f"{row.head}{'' if row.direction.startswith('dependent') else '$^{*}$'}"
-        cells: list[Any] = [
-            str(row.relation).translate(ESCAPES),
+    rows = [
+        (
+            escaped(row.relation),
             f"{row.n:,}",
-            head,
+            f"{row.head}{'' if row.direction.startswith('dependent') else '$^{*}$'}",
             f"{100 * row.accuracy:.1f}",
             f"{100 * row.baseline_accuracy:.1f} ({row.baseline_offset})",
-        ]
-        lines.append(" & ".join(cells) + r" \\")
-    note = r"\multicolumn{5}{l}{$^{*}$ head $\to$ dependent; all others dependent $\to$ head} \\"
-    return "\n".join([*lines, r"\midrule", note, r"\bottomrule", r"\end{tabular}", ""])
+        )
+        for row in result.to_frame().itertuples()
+    ]
+    note = r"$^{*}$ head $\to$ dependent; all others dependent $\to$ head"
+    return tabular("lrlrr", ("Relation", "$n$", "Head", "Accuracy", "Baseline"), rows, note)
 
 
 def _interval(low: float, high: float, n: int) -> str:

@@ -1,7 +1,8 @@
 """Probes: how much syntax the maps of all heads hold together (section 5; Table 3).
 
 In reading order: options, splits (train, validation, test), scratch_array, features (word-level maps, computed once),
-probes (scores), training, decoding, structural, controls, probe_run (all of it for one treebank), scoring.
+probes (scores), training, decoding, structural, scoring, fitting (one probe), controls, probe_run (all of it for one
+treebank).
 """
 
 from __future__ import annotations

@@ -125,6 +125,14 @@ def distance_figure(result: Probes) -> go.Figure:
     )
 
 
+def more_figures(result: Probes) -> dict[str, go.Figure]:
+    """Accuracy by distance, and the learning curves."""
+    return {
+        "Accuracy by distance to the governor": distance_figure(result),
+        "Learning curves (dashed: early stopping)": curves_figure(result),
+    }
+
+
 def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
     words, governors = sentence["words"], sentence["governors"]

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.results import Result, to_lists
+from bertviz_core.analyses.proportions import share
+from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.heads import all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+WAYS = ("governor->dependent", "dependent->governor")  # of `attention`
+ROOT_WAYS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
 EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
 
 
@@ -36,6 +40,7 @@ class Probes(Result):
     """
 
     analysis: ClassVar[str] = "probes"
+    more_tables: ClassVar[tuple[str, ...]] = ("relations", "distances", "weights", "layers", "curves")
     probes: list[str]
     metrics: list[str]
     score: np.ndarray
@@ -79,6 +84,33 @@ class Probes(Result):
             if form in self.words:
                 return self.words.index(form)
         raise KeyError(word)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """By relation, by distance, the weights of attention only, the structural probe's layers, learning curves."""
+        import pandas as pd
+
+        def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
+            return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
+
+        names = [head.label() for head in all_heads(*self.attention.shape[1:])]
+        ways = (*WAYS, *ROOT_WAYS)
+        weights = np.concatenate([self.attention, self.root]).reshape(len(ways), -1)
+        curves = [pd.DataFrame(curve).rename_axis("step").assign(probe=name) for name, curve in self.curves.items()]
+        return {
+            "relations": shares("relation", self.relations, self.relation_n, self.relation_right),
+            "distances": shares("distance", self.distances.tolist(), self.distance_n, self.distance_right),
+            "weights": tidy({"weight": ways, "head": names}, {"value": weights}),
+            "layers": tidy({"layer": list(range(len(self.layers)))}, {"UUAS": self.layers}),
+            "curves": pd.concat(curves).reset_index() if curves else pd.DataFrame(),
+        }
+
+    def claim(self) -> str:
+        frame = self.to_frame()
+        scores = [
+            f"{row.probe.replace('-', ' ')} {row.score:.1%} ({row.low:.1%} to {row.high:.1%})"
+            for row in frame.itertuples()
+        ]
+        return f"UAS on the test part (UUAS of the structural probe), with 95% intervals: {'; '.join(scores)}."
 
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")

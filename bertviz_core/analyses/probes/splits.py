@@ -17,7 +17,7 @@ MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Splits:
     """Indices of sentences, in file order."""
 
     train: np.ndarray
@@ -25,7 +25,7 @@ class Parts:
     test: np.ndarray
 
 
-def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: bool, skipped: Skipped) -> Parts:
+def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
     """The parts of `sentences`, of which the last `given` are a test file of their own (0: a part is held out).
 
     Sentences of the same words stay together; training sentences that also stand in the test file are left out and
@@ -48,7 +48,7 @@ def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: 
     split_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
     drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
     train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
-    return Parts(train, validation, test)
+    return Splits(train, validation, test)
 
 
 def _draw(words: tuple[str, ...], seed: int) -> bytes:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
-from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from torch import Tensor, nn
 
 from bertviz_core.analyses.probes.scratch_array import ScratchArray
@@ -32,13 +33,8 @@ SENTENCES = 20  # in a step
 def tree_distances(governors: np.ndarray) -> np.ndarray:
     """(n, n) int16 edges between words in the tree that hangs from ROOT, ROOT counting as a word on the way."""
     size = len(governors)
-    apart = np.full((size + 1, size + 1), np.inf)
-    np.fill_diagonal(apart, 0)
-    words = np.arange(1, size + 1)
-    apart[words, governors] = apart[governors, words] = 1
-    for via in range(size + 1):
-        apart = np.minimum(apart, apart[:, via, None] + apart[None, via])
-    return apart[1:, 1:].astype(np.int16)
+    edges = csr_array((np.ones(size), (np.arange(1, size + 1), governors)), shape=(size + 1, size + 1))
+    return shortest_path(edges, directed=False, unweighted=True)[1:, 1:].astype(np.int16)
 
 
 class WordStates:

@@ -74,6 +74,11 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
     return figure.update_layout(height=560, barmode="stack", bargap=0.25)
 
 
+def more_figures(result: SepGradients) -> dict[str, go.Figure]:
+    """Attention to [SEP] over its gradient, and the shares of attention and of attention × gradient."""
+    return {"Is attention to [SEP] a no-op?": no_op_figure(result), "Shares by layer": shares_figure(result)}
+
+
 def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
     """A row for each class: the head's attention, gradient and their product, each with interval and rank."""
     at = (head.layer, head.head)

@@ -7,7 +7,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
-from bertviz_core.plotting.style import by_layer, layer_axes, stack_legends
+from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
 
 GAP = 0.13  # between panels, as a share of the figure
 PANELS = (
@@ -17,14 +17,22 @@ PANELS = (
 )
 
 
-def paper_figure(result: SurfacePatterns, base: int = 1) -> go.Figure:
-    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out."""
+def paper_figure(result: SurfacePatterns, base: int = 1, beside: SurfacePatterns | None = None) -> go.Figure:
+    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out.
+
+    Args:
+        result: What is drawn.
+        base: The number that heads are counted from.
+        beside: Another result of the same quantities, whose layer means are added as dashed lines.
+    """
     panels = [(title, [key for key in keys if key in result.present]) for title, keys in PANELS]
     panels = [(title, keys) for title, keys in panels if keys]
     titles = [title for title, _ in panels]
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
         by_layer(figure, [ANALYSIS.column(key).series(result) for key in keys], row, base=base)
+        for key in (key for key in keys if beside is not None and key in beside.present):
+            layer_line(figure, ANALYSIS.column(key).series(beside), row, "dash")
     stack_legends(figure, len(panels), GAP)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
     layer_axes(figure, result["current"].shape[0], len(panels), base)

@@ -1,4 +1,4 @@
-"""Coreference in columns, one word a line: CoNLL-2012, LitBank, index-token-chains, the scorer's test cases.
+"""Coreference in columns, one word a line: CoNLL-2012, LitBank, 3 columns (index, token, chains) and 5 columns.
 
 The last column holds the chains. Documents stand between `#begin document` and `#end document`; without those, a new
 name in the first column begins one.
@@ -7,19 +7,19 @@ name in the first column begins one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora.coreference.chains import NONE, Chains, brackets
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent, sentence_starts
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import Line, Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 TYPED = re.compile(r"[a-z]+-(\d+)(?:-.*)?")  # GUM's "person-12-Mary": the number is the chain
-WORDLESS = "_"
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Block:
     def add(self, line: int, fields: list[str]) -> None:
         """Keep a row; raises InputError where the document grows too large."""
         count = len(fields)
-        word = WORDLESS if count == 2 else fields[1] if count == 3 else fields[3]
+        word = fields[1] if count == 3 else fields[3]
         tag, piece = (fields[4], fields[5]) if count >= 11 else ("", "")
         self.extent.add(line, word, fields[-1], tag, piece)
         if self.over:
@@ -62,16 +62,21 @@ def split(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else line.split()
 
 
-def kind(fields: Sequence[str]) -> str:
-    """The name of the format that has such a row, "" for none."""
-    count = len(fields)
-    if not count or not (fields[-1].strip() in NONE or set("()") & set(fields[-1])):
-        return ""
-    if count == 13 and set(fields[4:12]) == {"_"}:
-        return "LitBank"
-    if count >= 11:
-        return "CoNLL-2012"
-    return {2: "2 columns (document, chains)", 3: "3 columns (index, token, chains)", 5: "5 columns"}.get(count, "")
+def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) -> Callable[[Sequence[Line]], bool]:
+    """Whether the last of some lines has so many columns, with chains in the last one.
+
+    Args:
+        minimum: Of columns.
+        maximum: Of columns.
+        blank: Whether the columns between word and chains are empty.
+    """
+
+    def recognize(lines: Sequence[Line]) -> bool:
+        fields = split(lines[-1][1])
+        chains = fields[-1].strip() in NONE or not set("()").isdisjoint(fields[-1])
+        return minimum <= len(fields) <= maximum and chains and (not blank or set(fields[4:12]) == {"_"})
+
+    return recognize
 
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
@@ -132,8 +137,6 @@ def _document(number: int, block: Block, file: str, skipped: Skipped) -> Corefer
     for word, (line, text) in enumerate(zip(block.lines, block.chains, strict=True)):
         _read_chains(text, word, line, chains)
     where = f"line {block.line}"
-    if block.width == 2:
-        skipped.add("a word that the file does not name (read as _)", where, len(block.words))
     if block.width == 3 and len(starts) == 1:
         starts = list(sentence_starts(block.words))
     return CoreferenceDocument(

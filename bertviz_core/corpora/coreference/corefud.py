@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora.coreference.chains import Chains, brackets
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.source import Line, Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
@@ -43,6 +43,12 @@ class Draft:
             tags=tuple(self.tags) if any(tag not in {"_", ""} for tag in self.tags) else None,
             governors=tuple(governors) if len(governors) == len(self.words) else None,
         )
+
+
+def is_corefud(lines: Sequence[Line]) -> bool:
+    """Whether the comments before the first word, or its ten columns, say so."""
+    comments = any(re.match(r"#\s*(global\.Entity|newdoc|sent_id)\b", text) for _, text in lines)
+    return comments or lines[-1][1].count("\t") == COLUMNS - 1
 
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:

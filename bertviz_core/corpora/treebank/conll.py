@@ -1,17 +1,18 @@
-"""One sentence's lines of CoNLL-U or CoNLL-X, read by the conllu library."""
+"""One sentence's lines: CoNLL-U and CoNLL-X, read by the conllu library, and the authors' `word head-label`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import conllu
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
 
+from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
+from bertviz_core.numbers import small_int
 
-Line = tuple[int, str]  # its number in the file, its text
 COLUMNS = len(DEFAULT_FIELDS)
 FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
 UNIVERSAL_TAGS = frozenset(
@@ -35,15 +36,20 @@ def is_row(text: str) -> bool:
     return text.count("\t") == COLUMNS - 1
 
 
-def is_universal(block: list[Line]) -> bool:
+def has_rows(block: Sequence[Line]) -> bool:
+    """Whether some line is a word's."""
+    return any(is_row(text) for _, text in block)
+
+
+def is_universal(block: Sequence[Line]) -> bool:
     """CoNLL-U rather than CoNLL-X: its comments, its ranges of ids, or its tags say so."""
     rows = [text.split("\t") for _, text in block if is_row(text)]
     comments = any(re.match(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b", text) for _, text in block)
     ranges = any(not row[0].isdigit() for row in rows)
-    return comments or ranges or all(row[UPOS] in UNIVERSAL_TAGS for row in rows)
+    return bool(rows) and (comments or ranges or all(row[UPOS] in UNIVERSAL_TAGS for row in rows))
 
 
-def swapped(block: list[Line]) -> str:
+def swapped(block: Sequence[Line]) -> str:
     """What speaks for swapped columns in these lines, "" for nothing: no relation where relations should stand, but
     in another column; parts of speech where words should stand."""
     columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
@@ -124,3 +130,31 @@ def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> N
         raise BrokenSentence("a word without a relation", line, "DEPREL is _")
     if relation[0].isdigit() or "=" in relation or (universal and relation in UNIVERSAL_TAGS):
         raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))
+
+
+def is_plain(block: Sequence[Line]) -> bool:
+    """The authors' format."""
+    return bool(block) and _plain(block[0][1]) is not None
+
+
+def read_plain(number: int, block: list[Line]) -> Sentence:
+    """The authors' format: `word head-label` a line; raises BrokenSentence."""
+    rows = []
+    for line, text in block:
+        row = _plain(text)
+        if row is None:
+            raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
+        rows.append(row)
+    words, governors, relations = zip(*rows, strict=True)
+    sentence = Sentence(number, block[0][0], words, governors, relations)
+    return check_tree(sentence, [line for line, _ in block], single_root=False)
+
+
+def _plain(text: str) -> tuple[str, int, str] | None:
+    """(word, governor, relation) of `word head-label`; the first "-" ends the number, a label may hold more of them."""
+    fields = text.rsplit(maxsplit=1)
+    if len(fields) < 2:
+        return None
+    number, _, relation = fields[1].partition("-")
+    governor = small_int(number)
+    return None if governor is None or not relation else (fields[0].strip(), governor, relation)

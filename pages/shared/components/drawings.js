@@ -2,7 +2,7 @@
 export default function ({ data, parentElement }) {
   const list = parentElement.querySelector(".drawings");
   list.replaceChildren(
-    ...data.map(({ title, svg }) => {
+    ...data.map(({ title, svg, file }) => {
       const item = document.createElement("figure");
       const caption = document.createElement("figcaption");
       caption.textContent = title;
@@ -10,7 +10,7 @@ export default function ({ data, parentElement }) {
       frame.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
       const link = document.createElement("a");
       link.textContent = "SVG";
-      link.download = "sentence.svg";
+      link.download = file;
       link.href = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
       caption.append(" ", link);
       item.append(caption, frame);

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shared import files
+
 HERE = Path(__file__).parent
 
 
@@ -18,4 +20,8 @@ def drawings(items: Sequence[tuple[str, str]], key: str) -> None:
         css=(HERE / "drawings.css").read_text(encoding="utf-8"),
         js=(HERE / "drawings.js").read_text(encoding="utf-8"),
     )
-    component(data=[{"title": title, "svg": svg} for title, svg in items], key=key)
+    names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
+    component(
+        data=[{"title": title, "svg": svg, "file": name} for (title, svg), name in zip(items, names, strict=True)],
+        key=key,
+    )

@@ -14,17 +14,18 @@ from bertviz_core.plotting.head_map import HeadMap
 HERE = Path(__file__).parent
 
 
-def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: str) -> None:
+def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: str, name: str) -> None:
     """Mount the map with the chosen head ringed; a click, Enter or the space bar on a head chooses it.
 
     Args:
         described: What is drawn.
         chosen: The head to ring.
-        key: Of the component; also the name of the saved file.
+        key: Of the component.
         alt: What the map shows, for those who cannot see it.
         origin: What it was made from; written at its foot, in the saved file too.
+        name: Of the saved file, without its suffix.
     """
-    data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": key}
+    data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": name}
     if described.pictures is not None:
         packed = base64.b64encode(described.pictures.tobytes()).decode()
         data |= {"pictures": packed, "down": described.pictures.shape[2], "across": described.pictures.shape[3]}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from bertviz_core.corpora import formats
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
@@ -34,13 +35,13 @@ UPLOAD_FORMS = {
     ),
     "treebank": UploadForm(
         "Your own treebank",
-        "A treebank: CoNLL-U, CoNLL-X, or lines of the form `word head-label`",
+        f"A treebank: {formats.names('treebank')}",
         ["conllu", "conll", "conllx", "conll10", "txt", "gz", "xz"],
         "He 2-nsubj\nsat 0-root",
     ),
     "coreference": UploadForm(
         "Your own corpus",
-        "Documents with chains: CoNLL-2012, LitBank, 3 columns, CorefUD, jsonlines or GAP",
+        f"Documents with chains: {formats.names('coreference')}",
         ["conll", "conllu", "jsonlines", "jsonl", "tsv", "txt", "v4_gold_conll", "v4_auto_conll", "gz", "xz"],
         "One word per line, its chains in the last column.",
     ),

@@ -9,11 +9,12 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import catalogue, corpus_picker, links
+from pages.shared.frame import appearance, catalogue, corpus_picker, links
 from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
+ON_PAGE = "head-on-page"  # key of the page's own picker
 HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
     (True, True): "Enter a local folder (written by save_pretrained) or a hub name.",
     (True, False): "Enter a local folder (written by save_pretrained).",
@@ -35,6 +36,7 @@ def choose(entry: Entry) -> None:
         source = corpus_picker.choose(entry)
         settings = _settings(checkpoint, entry)
         head, base = _head(checkpoint)
+        appearance.choose()
         st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     st.session_state["selection"] = Selection(checkpoint, source, settings, head, base)
 
@@ -126,11 +128,9 @@ def _head(checkpoint: Checkpoint) -> tuple[Head, int]:
     _follow_head(options)
     before, picker, after = st.columns([1, 3, 1], vertical_alignment="bottom", gap="small")
     label = picker.selectbox("Head", options, key="head", bind="query-params", help="layer-head, counted from 1")
-    for column, step, sign in ((before, -1, "chevron_left"), (after, 1, "chevron_right")):
-        name = "Previous head" if step < 0 else "Next head"
-        column.button(
-            "", icon=f":material/{sign}:", key=name, help=name, on_click=_step, args=(options, step), width="stretch"
-        )
+    for column, step in ((before, -1), (after, 1)):
+        with column:
+            step_button(step, options, "sidebar")
     from_zero = st.toggle(
         "Count heads from 0", key="zero", bind="query-params", help="Labels as in arrays: 0-0 for 1-1."
     )
@@ -149,6 +149,33 @@ def _follow_head(options: list[str]) -> None:
         if arrived:  # in a new tab, where the picker would take the `head` that the address came with
             st.query_params["head"] = linked
             st.rerun()
+
+
+def stepper(selection: Selection) -> None:
+    """The chosen head on a page itself: previous, picker, next; the sidebar's picker follows."""
+    options = head_options(selection.checkpoint)
+    st.session_state[ON_PAGE] = selection.head.label()
+    step_button(-1, options, "page")
+    st.selectbox(
+        "Head",
+        options,
+        key=ON_PAGE,
+        format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
+        label_visibility="collapsed",
+        on_change=_take,
+        width=125,
+    )
+    step_button(1, options, "page")
+
+
+def step_button(step: int, options: list[str], at: str) -> None:
+    """An arrow to the head before (-1) or after (1) the chosen one."""
+    way = "previous" if step < 0 else "next"
+    st.button(f"{way.capitalize()} head", key=f"step-{way}-{at}", on_click=_step, args=(options, step))
+
+
+def _take() -> None:
+    st.session_state["head"] = st.session_state[ON_PAGE]
 
 
 def _step(options: list[str], step: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -13,7 +13,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.plotting.head_map import picture_map
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
-from pages.shared import page
+from pages.shared import files, page
 from pages.shared.boxes import plain
 from pages.shared.components.attention_lines import attention_lines
 from pages.shared.frame.selection import Selection
@@ -123,21 +123,14 @@ def _bold(label: str, bold: bool) -> str:
 def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None:
     """What is shown, of this head as CSV and of every head as safetensors."""
     about = exports.input_origin(selection.checkpoint, selection.settings, one.digest())
-    builders: dict[str, Any] = {
-        "CSV": lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about}),
-        "safetensors": lambda: seen.to_safetensors(about),
-    }
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for name, build in builders.items():
-            st.download_button(
-                name,
-                data=build,
-                file_name=f"attention-{selection.head.label()}.{name.lower()}",
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"download-{name}",
-            )
-        st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
+    name = exports.slug("attention", Path(selection.checkpoint.name).name, selection.head.label(), one.digest()[:8])
+    files.offer(
+        {
+            "CSV": (f"{name}.csv", lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about})),
+            "safetensors": (f"{name}.safetensors", lambda: seen.to_safetensors(about)),
+        }
+    )
+    st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
 
 
 def _mask(one: OneInput, seen: InputAttention, key: str) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering.figure import unit_of
+from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.clustering.result import Closeness, Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.style import BEHAVIORS

@@ -17,7 +17,7 @@ from pages.shared.boxes import plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection
 
-MAX_NAMED = 24
+MAX_NAMED = 12
 
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
-from bertviz_core import paper
+from bertviz_core import exports, paper
+from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, passes
 from bertviz_core.heads import Head
+from bertviz_core.numbers import plural
 from bertviz_core.overview.head_summary import Results
+from bertviz_core.overview.table import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
-from pages.shared import services, stored
+from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
@@ -55,6 +60,15 @@ def key_numbers(
     return entries
 
 
+def downloads(results: Results, thresholds: Thresholds, selection: Selection) -> None:
+    """The table of all heads, as the command `overview` writes it."""
+    table = summarized(results, thresholds)
+    name = exports.slug(
+        "overview", Path(selection.checkpoint.name).name, *sorted({o["corpus"] for o in table.origins.values()})
+    )
+    files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
+
+
 def panel(page: str, selection: Selection) -> None:
     """A row for each analysis and corpus; and what is missing, as one job."""
     table = [
@@ -70,7 +84,7 @@ def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
     lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
-    counts = ", ".join(f"{origin[name]:,} {name}" for name in COUNTED if name in origin)
+    counts = ", ".join(plural(origin[name], name) for name in COUNTED if name in origin)
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,

@@ -55,10 +55,6 @@ def headline(result: Probes) -> None:
     parts = result.about["sentences"]
     text.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
     st.markdown(". ".join(text) + ".")
-    if parts["train"] < 1000:
-        st.caption(
-            "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
-        )
 
 
 def numbers(result: Probes) -> list[tuple[str, str, str]]:
@@ -85,6 +81,10 @@ def numbers(result: Probes) -> list[tuple[str, str, str]]:
 
 def table(result: Probes) -> None:
     """Table 3 with intervals, the paper's column, and what each probe costs."""
+    if result.about["sentences"]["train"] < 1000:
+        st.caption(
+            "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
+        )
     frame = result.to_frame()
     percent = (100 * frame[["score", "low", "high"]]).round(1)
     without, including = papers_scores(result)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
-from bertviz_core.corpora.coreference.formats import check_coreference, read_coreference
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
 from bertviz_core.corpora.samples import FOLDER
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -19,7 +19,7 @@ ENTITY = "# global.Entity = {}\n{}"
 
 
 def read(text: str, predicted: bool = False) -> tuple[str, list[CoreferenceDocument], dict[str, int]]:
-    corpus = read_coreference(from_bytes(text.encode(), "given"), predicted=predicted)
+    corpus = CoreferenceCorpus(from_bytes(text.encode(), "given"), predicted=predicted)
     skipped = Skipped()
     documents = list(corpus.documents(skipped))
     return corpus.format, documents, {reason: entry["count"] for reason, entry in skipped.reasons.items()}
@@ -80,12 +80,14 @@ def test_three_columns_with_typed_chains_and_sentences_from_full_stops():
     assert spans(document) == [(0, 1, 0), (3, 5, 1), (3, 5, 0)]
 
 
-def test_two_and_five_columns():
-    kind, (document,), lost = read("#begin document (x); part 000\nx (1\nx 1)\nx -\nx (1)\n#end document")
-    assert kind.startswith("2 columns") and spans(document) == [(0, 2, 0), (3, 4, 0)]
-    assert lost == {"a word that the file does not name (read as _)": 4}
+def test_five_columns():
     kind, (document,), _ = read("t\t0\t0\ta\t(1(3\nt\t0\t1\tb\t3)1)\t\nt\t0\t2\tc\t-")
     assert kind == "5 columns" and document.words == ("a", "b", "c") and spans(document) == [(0, 2, 0), (0, 2, 1)]
+
+
+def test_two_columns_without_words_are_refused():
+    with pytest.raises(InputError, match="not a coreference file"):
+        read("#begin document (x); part 000\nx (1\nx 1)\nx -\nx (1)\n#end document")
 
 
 def test_crossing_mentions_and_mentions_of_one_chain_inside_each_other():
@@ -193,7 +195,7 @@ def test_sentences_end_at_full_stops_and_what_closes_them():
 
 def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
     """CC0 sample: 30 documents or more of 60 to 120 words or little over, equal words, tags' types and mentions."""
-    forms = [read_coreference(from_path(FOLDER / f"coreference.{ending}")) for ending in ("conll", "conllu")]
+    forms = [CoreferenceCorpus(from_path(FOLDER / f"coreference.{ending}")) for ending in ("conll", "conllu")]
     skipped = Skipped()
     first, second = (list(form.documents(skipped)) for form in forms)
     assert [form.format for form in forms] == ["CoNLL-2012", "CorefUD"] and not skipped.reasons

@@ -4,7 +4,7 @@ People correct brackets in a text, programs read columns: `coreference.txt` is t
 edited by hand, and this script rewrites `coreference.conll` (CoNLL-2012) and `coreference.conllu`
 (CorefUD) beside it, so that the three can never disagree. Run it after every edit of the text:
 
-    python bertviz_core/assets/corpora/coreference_build.py
+    python -m tests.corpora.coreference.build_sample
 
 The text has one sentence per line, tokens apart by spaces; a document begins with `# doc NAME`, and
 `[3 the old baker ]` is a mention of chain 3, mentions nest. Spans and indices count from 0, ends included.
@@ -17,7 +17,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SOURCE = Path(__file__).with_name("coreference.txt")
+from bertviz_core.corpora.samples import FOLDER
+
+SOURCE = FOLDER / "coreference.txt"
 # fmt: off
 PERSONAL = {
     "i", "me", "we", "us", "you", "he", "him", "she", "it", "they", "them", "myself",
@@ -141,7 +143,7 @@ def starts_a_sentence(words: tuple[str, ...], index: int) -> bool:
 
 
 def names_in(document: Document) -> frozenset[str]:
-    """Forms that some sentence of the document capitalises without being obliged to."""
+    """Forms that some sentence of the document capitalizes without being obliged to."""
     return frozenset(
         word
         for sentence in document.sentences

@@ -1,4 +1,4 @@
-"""Treebank readers: the three formats, what is left out, and messages that name the line."""
+"""Treebank readers: every format, what is left out, and messages that name the line."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
-from bertviz_core.corpora.treebank.reader import AUTHORS, CONLLU, CONLLX, Treebank, to_authors
+from bertviz_core.corpora.treebank_reader import Treebank, to_authors
 from bertviz_core.errors import InputError
 
-DATA = Path(__file__).parents[3].parent / "shared" / "data" / "treebanks"
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "treebanks"
 CATS = """# sent_id = 1
 # text = Cats can't sleep.
 1\tCats\tcat\tNOUN\tNNS\t_\t4\tnsubj\t_\t_
@@ -69,12 +70,12 @@ def test_two_spaces_inside_a_form_do_not_shift_the_columns():
 def test_conllx_may_have_two_roots():
     text = "1\tYes\tyes\tUH\tUH\t_\t0\troot\t_\t_\n2\tsir\tsir\tNN\tNN\t_\t0\tdep\t_\t_\n"
     name, sentences, skipped = read(text)
-    assert (name, sentences[0].governors, skipped) == (CONLLX, (0, 0), [])
+    assert (name, sentences[0].governors, skipped) == ("CoNLL-X", (0, 0), [])
 
 
 def test_authors_lines_labels_with_a_dash_and_no_last_blank_line():
     name, sentences, _ = read("He 2-nsubj\nsat 0-root\n\nA-b 2-nmod-poss\ncat\t0-root")
-    assert name == AUTHORS
+    assert name == "word head-label"
     assert [to_authors(s) for s in sentences] == [
         {"words": ["He", "sat"], "relns": ["nsubj", "root"], "heads": [2, 0]},
         {"words": ["A-b", "cat"], "relns": ["nmod-poss", "root"], "heads": [2, 0]},
@@ -206,7 +207,7 @@ def test_stanford_dependencies_lose_nothing_silently():
         texts = [archive.extractfile(member).read() for member in archive if member.isfile()]
     for text in texts:
         bank = Treebank(from_bytes(text, "gum"))
-        assert bank.format == CONLLX
+        assert bank.format == "CoNLL-X"
         kept += sum(1 for _ in bank.sentences(skipped))
         blocks += sum(1 for line in io.BytesIO(text) if line.startswith(b"1\t"))
     assert (len(texts), blocks) == (88, 4091)

@@ -1,4 +1,4 @@
-"""Treebanks: CoNLL-U, CoNLL-X and the authors' `word head-label` lines, recognized from their content."""
+"""Treebanks in any of the formats of corpora/formats.py, recognized from their content."""
 
 from __future__ import annotations
 
@@ -6,43 +6,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from bertviz_core.corpora import formats
+from bertviz_core.corpora.formats import Format
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import LONGEST_LINE, Source
+from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.treebank.conll import Line
-from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
+from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence
 from bertviz_core.errors import InputError
-from bertviz_core.numbers import small_int
 
-CONLLU, CONLLX, AUTHORS = "CoNLL-U", "CoNLL-X", "word head-label"
 LOOKED_AT = 50  # sentences from which the format is recognized
-EXPECTED = "Give CoNLL-U, CoNLL-X (ten columns between tabs) or lines of the form `word head-label`."
+EXPECTED = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."
 
 
 @dataclass(frozen=True)
 class Treebank:
     """Sentences read anew from the source on every pass: memory does not grow with the file.
 
-    `format` is one of CONLLU, CONLLX, AUTHORS; opening raises InputError for a source that is none of them.
+    Opening raises InputError for a source that has none of the formats.
     """
 
     source: Source
-    format: str = field(init=False)
+    _format: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "format", _recognize(self.source))
+        object.__setattr__(self, "_format", _recognize(self.source))
+
+    @property
+    def format(self) -> str:
+        """The name of what was recognized."""
+        return self._format.name
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; the others are counted in `skipped`.
 
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
-        read = {CONLLU: conll.read_universal, CONLLX: conll.read_x, AUTHORS: read_plain}[self.format]
         number, good = 0, False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
-                sentence = read(number, block)
+                sentence = self._format.read(number, block)
             except BrokenSentence as broken:
                 skipped.add(broken.reason, broken.where)
                 first, number = first or broken, number + 1
@@ -84,29 +87,6 @@ def blocks(source: Source) -> Iterator[list[Line]]:
         yield block
 
 
-def read_plain(number: int, block: list[Line]) -> Sentence:
-    """The authors' format: `word head-label` a line; raises BrokenSentence."""
-    rows = []
-    for line, text in block:
-        row = _plain(text)
-        if row is None:
-            raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
-        rows.append(row)
-    words, governors, relations = zip(*rows, strict=True)
-    sentence = Sentence(number, block[0][0], words, governors, relations)
-    return check_tree(sentence, [line for line, _ in block], single_root=False)
-
-
-def _plain(text: str) -> tuple[str, int, str] | None:
-    """(word, governor, relation) of `word head-label`; the first "-" ends the number, a label may hold more of them."""
-    fields = text.rsplit(maxsplit=1)
-    if len(fields) < 2:
-        return None
-    number, _, relation = fields[1].partition("-")
-    governor = small_int(number)
-    return None if governor is None or not relation else (fields[0].strip(), governor, relation)
-
-
 def to_authors(sentence: Sentence) -> dict[str, list]:
     """What the release's preprocessing writes for a sentence: `words`, `relns`, `heads` (0 is the root)."""
     return {
@@ -116,22 +96,21 @@ def to_authors(sentence: Sentence) -> dict[str, list]:
     }
 
 
-def _recognize(source: Source) -> str:
+def _recognize(source: Source) -> Format:
     lines = [line for block in _first_blocks(source) for line in block]
     if not lines:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
-    if any(conll.is_row(text) for _, text in lines):
-        if problem := conll.swapped(lines):
-            first = next(number for number, text in lines if conll.is_row(text))
-            raise InputError(
-                f"Columns are swapped: {problem}.",
-                where=f"{source.name}, line {first}",
-                hint="Put the ten columns into the order of the format.",
-            )
-        return CONLLU if conll.is_universal(lines) else CONLLX
-    if _plain(lines[0][1]):
-        return AUTHORS
-    raise _not_a_treebank(source, next((line for line in lines if not line[1].startswith("#")), lines[0]))
+    if conll.has_rows(lines) and (problem := conll.swapped(lines)):
+        first = next(number for number, text in lines if conll.is_row(text))
+        raise InputError(
+            f"Columns are swapped: {problem}.",
+            where=f"{source.name}, line {first}",
+            hint="Put the ten columns into the order of the format.",
+        )
+    recognized = formats.recognize("treebank", lines)
+    if recognized is None:
+        raise _not_a_treebank(source, next((line for line in lines if not line[1].startswith("#")), lines[0]))
+    return recognized
 
 
 def _first_blocks(source: Source) -> Iterator[list[Line]]:

@@ -1,0 +1,83 @@
+"""A result as a part of an HTML page: title, claim, figures, table, what was skipped, and what it was computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.results import Result, origin
+from bertviz_core.numbers import number
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430; }
+figure { margin: 1.5rem 0; } .claim { font-weight: 600; } .scroll { overflow: auto; max-height: 40rem; }
+table { border-collapse: collapse; font-size: 14px; } th { position: sticky; top: 0; background: #fff; }
+th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e9ecef; }
+ul { color: #5c6370; font-size: 14px; }
+"""
+
+
+def page(title: str, *sections: str) -> str:
+    """A whole page that needs no network: plotly's script, then the sections."""
+    from plotly.offline import get_plotlyjs
+
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>{''.join(sections)}</body></html>"
+    )
+
+
+def section(result: Result, title: str, figures: Mapping[str, go.Figure], analysis: Analysis | None = None) -> str:
+    """One result; everything that came from a file is escaped.
+
+    Args:
+        result: What is shown.
+        title: Its heading.
+        figures: By their titles, which stand above them and not in them.
+        analysis: Whose columns of heads say what the result shows, where it has no claim of its own.
+    """
+    claim = result.claim() or (highest_heads(result, analysis) if analysis else "")
+    drawn = "".join(_figure(name, figure) for name, figure in figures.items())
+    skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["left_out"]]
+    return (
+        f"<section><h1>{escape(title)}</h1><p class=claim>{escape(claim)}</p>{drawn}<h2>Table</h2>"
+        f"<div class=scroll>{_table(result)}</div><h2>Skipped or modified</h2>{_list(skipped or ['Nothing.'])}"
+        f"<h2>Where these numbers come from</h2>{_list(described_origin(result))}</section>"
+    )
+
+
+def described_origin(result: Result) -> list[str]:
+    """What the result was computed from, as "name: value"; what is not set is left out."""
+    values = origin(result.provenance) | {"limit": origin(result.provenance)["limit"] or "all inputs"}
+    return [f"{name.replace('_', ' ')}: {value}" for name, value in values.items() if value is not None]
+
+
+def highest_heads(result: Result, analysis: Analysis) -> str:
+    """The head with the highest value of each column, with that value."""
+    values = [(column, read) for column in analysis.columns if (read := column.read(result)) is not None]
+    parts = []
+    for column, read in values:
+        if not np.isnan(read).all():
+            layer, head = np.unravel_index(int(np.nanargmax(read)), read.shape)
+            parts.append(f"{column.label} {column.text(float(read[layer, head]))} (head {layer + 1}-{head + 1})")
+    return f"Highest values: {'; '.join(parts)}." if parts else ""
+
+
+def _figure(name: str, figure: go.Figure) -> str:
+    drawn = figure.update_layout(template="plotly_white").to_html(include_plotlyjs=False, full_html=False)
+    return f"<figure><h2>{escape(name)}</h2>{drawn}</figure>"
+
+
+def _table(result: Result) -> str:
+    return result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
+
+
+def _list(lines: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"

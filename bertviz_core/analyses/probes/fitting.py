@@ -1,0 +1,140 @@
+"""The training of one probe: its schedule, its guesses on the test part, and how long it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from bertviz_core.analyses.probes import structural
+from bertviz_core.analyses.probes.decoding import guesses
+from bertviz_core.analyses.probes.features import Features
+from bertviz_core.analyses.probes.options import AS_RELEASED
+from bertviz_core.analyses.probes.probes import (
+    AttentionAndWords,
+    AttentionOnly,
+    DistancesAndWords,
+    Probe,
+    ProbeSettings,
+)
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, not_punctuation
+from bertviz_core.analyses.probes.splits import Splits
+from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.engine.progress import Progress
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.probes.options import ProbeOptions
+    from bertviz_core.models.model import AttentionModel
+    from bertviz_core.settings import Settings
+
+SCHEDULES = {
+    "attention-only": Schedule(5, 0.02, 256),
+    "attention-and-words": Schedule(5, 0.005, 128),
+    "distances-and-words": Schedule(5, 0.002, 128),
+    "structural": Schedule(20, 0.002),
+}
+RANDOM = "random-"
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """One trained probe and its guesses on the test part."""
+
+    probe: Probe
+    guesses: dict[int, np.ndarray]
+    curve: Curve
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What all trainings of one request have in common.
+
+    Attributes:
+        model: On whose device they run.
+        settings: Mode and seed.
+        options: Epochs, optimizer, decoding and rank.
+        sentences: Of all splits.
+        splits: Which sentences train, say when to stop, and are scored.
+        progress: Of the request.
+        vectors: (row, dimension) of words, for the probes that read them.
+    """
+
+    model: AttentionModel
+    settings: Settings
+    options: ProbeOptions
+    sentences: Sequence[Sentence]
+    splits: Splits
+    progress: Progress
+    vectors: torch.Tensor
+
+    def fit(self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None) -> Fitted:
+        """Train the probe of one row; `governors` in place of the treebank's for the control task."""
+        kind = kind_of(name)
+        splits = self.splits.train, self.splits.validation, self.splits.test
+        train, validation, test = (Data(features, each, self.model.device, governors) for each in splits)
+        text = name if governors is None else "the control task"
+        started = time.monotonic()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.settings.seed)
+            probe = self.probe(kind, name.endswith(AS_RELEASED)).to(self.model.device)
+        if kind == "attention-only" and self.options.optimizer == "lbfgs" and not self.settings.paper:
+            curve = fit_lbfgs(probe, train, validation, self.progress, text)
+        else:
+            curve = fit_adam(probe, train, validation, self.schedule(kind), self.progress, text)
+        seconds = time.monotonic() - started
+        self.progress.start(f"Scoring {text}")
+        return Fitted(probe, guesses(probe, test, self.options.decode, self.progress), curve, seconds)
+
+    def probe(self, kind: str, misaligned: bool = False) -> Probe:
+        """An untrained probe; `misaligned` reads ROOT as the release does."""
+        settings = ProbeSettings(self.model.layers * self.model.heads, self.settings.paper)
+        if kind == "attention-only":
+            return AttentionOnly(settings)
+        settings = replace(settings, misaligned_root=misaligned)
+        return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(settings, self.vectors)
+
+    def schedule(self, kind: str) -> Schedule:
+        """How a probe is trained with Adam."""
+        if self.settings.paper and kind != "structural":
+            return Schedule(self.options.epochs or 1, PAPER_RATE, singly=True, seed=self.settings.seed)
+        usual = SCHEDULES[kind]
+        return replace(usual, epochs=self.options.epochs or usual.epochs, seed=self.settings.seed)
+
+    def fit_structural(self, states: list[np.ndarray], gold: GoldWords) -> tuple[Outcome, np.ndarray, dict[str, int]]:
+        """Train the structural probe on every layer.
+
+        Returns:
+            The outcome of the layer that is best on the validation part, the UUAS of every layer (layer,) on the test
+            part, and the number of the best layer with the rank.
+        """
+        splits, sentences = self.splits, self.sentences
+        trees = [structural.tree_distances(np.array(sentence.governors)) for sentence in sentences]
+        layers, _, dimension = states[0].shape
+        started = time.monotonic()
+        rank = min(self.options.rank, dimension)
+        probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
+        schedule = self.schedule("structural")
+        curve = structural.fit(probe, states, trees, splits.train, splits.validation, schedule, self.progress)
+        seconds = time.monotonic() - started
+        self.progress.start("Scoring structural")
+        counted = [not_punctuation(sentence) for sentence in sentences]
+        chosen_on = splits.validation if len(splits.validation) else splits.train
+        tried = structural.right_edges(structural.edges(probe, states, chosen_on, counted), sentences)
+        best = int(tried[:, GoldWords.of(sentences, chosen_on).edge].mean(1).argmax())
+        edges = structural.edges(probe, states, splits.test, counted)
+        right = structural.right_edges(edges, sentences)
+        guessed = {i: by_layer[best] for i, by_layer in edges.items()}
+        size = dimension * rank
+        outcome = Outcome("structural", "UUAS", right[best], gold.edge, size, seconds, curve.to_json(), guessed)
+        return outcome, right[:, gold.edge].mean(1), {"layer": best, "rank": rank}
+
+
+def kind_of(name: str) -> str:
+    """The probe that a row trains, whatever its network and its ROOT."""
+    return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)

@@ -1,0 +1,48 @@
+"""What norms change in the surface patterns, and how long the vectors are (docs/methods.md, section 11)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bertviz_core.analyses.results import head_frame
+from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.surface_patterns.result import CLASSES, NORM_QUANTITIES, SurfacePatterns
+from bertviz_core.heads import Head
+from bertviz_core.plotting.palette import TOKENS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def change(weights: SurfacePatterns, norms: SurfacePatterns, base: int = 1) -> str:
+    """One sentence: what [SEP], or another class where there is none, receives of the weights and of the norms."""
+    quantity = next(name for name in ("to_sep", "to_cls", "to_punct") if name in weights.present)
+    layer = int(np.nanargmax(weights.layer_means(quantity)))
+    (before, highest), (after, there) = (
+        (result[quantity].mean(), result.layer_means(quantity)[layer]) for result in (weights, norms)
+    )
+    return (
+        f"{ANALYSIS.column(quantity).short} receives {before:.0%} of the weights and {after:.0%} of the norms; in "
+        f"layer {layer + base}, which attends to it most, {highest:.0%} and {there:.0%}"
+    )
+
+
+def lengths(norms: SurfacePatterns, base: int = 1) -> str:
+    """What the lengths of the vectors have to do with attention."""
+    found = norms["norm_correlation"]
+    lowest = Head(*map(int, np.unravel_index(int(np.nanargmin(found)), found.shape)))
+    means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}
+    ratios = [f"{TOKENS[name][0]} {mean / means['other']:.2f} times" for name, mean in means.items() if name != "other"]
+    compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""
+    return (
+        f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
+        f"is {np.nanmean(found):.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"({found[lowest.layer, lowest.head]:.2f})"
+    )
+
+
+def length_table(norms: SurfacePatterns) -> pd.DataFrame:
+    """A row for each head: the mean length for each class of tokens, and the correlation."""
+    return head_frame({name: norms[name] for name in NORM_QUANTITIES if name in norms.present})

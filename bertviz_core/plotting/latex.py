@@ -1,0 +1,27 @@
+"""Tables as LaTeX (booktabs)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"})
+
+
+def escaped(text: object) -> str:
+    """Text in which nothing is a command."""
+    return str(text).translate(ESCAPES)
+
+
+def tabular(columns: str, header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
+    """A whole tabular.
+
+    Args:
+        columns: As in "lrr".
+        header: Of each column, as LaTeX.
+        rows: Cells, as LaTeX.
+        note: A last line over all columns.
+    """
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(header) + r" \\", r"\midrule"]
+    lines += [" & ".join(map(str, row)) + r" \\" for row in rows]
+    lines += [r"\midrule", rf"\multicolumn{{{len(header)}}}{{l}}{{{note}}} \\"] if note else []
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])

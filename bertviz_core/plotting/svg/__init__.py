@@ -1,0 +1,1 @@
+"""Plotly figures as SVG files, without a browser."""

@@ -1,0 +1,43 @@
+"""Files for the reader: their names, and the buttons that save them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core import exports
+
+MADE_OF = "files are made of"
+
+
+def name_after(model: str, corpus: str) -> None:
+    """What this page's pictures are made of; of a model's path the folder's name is enough."""
+    st.session_state[MADE_OF] = (Path(model).name, corpus)
+
+
+def picture_name(*shows: str) -> str:
+    """A picture's file name, without its suffix: what it shows, of which model, on what."""
+    return exports.slug(*shows, *st.session_state.get(MADE_OF, ()))
+
+
+def label(suffix: str) -> str:
+    """What the button of a file is called."""
+    *name, kind = suffix.strip(".").split(".")
+    named = {"tex": "LaTeX", "safetensors": "safetensors"}.get(kind, kind.upper())
+    return f"{named}: all {name[0]}" if name else named
+
+
+def offer(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
+    """A button for each file: label -> its name, and what makes its bytes when the button is clicked."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for text, (name, build) in files.items():
+            st.download_button(
+                text,
+                data=build,
+                file_name=name,
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"download-{text}",
+            )

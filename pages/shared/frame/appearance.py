@@ -1,0 +1,48 @@
+"""How all pages look: margins, the names of buttons that show an arrow alone, the projector, light and dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared.frame import catalogue
+
+HERE = Path(__file__).parent
+PROJECTOR = "projector"  # of the address and of the session
+
+
+def apply() -> None:
+    """Add the style sheets to the page; they take no room."""
+    st.html(HERE / "appearance.css")
+    if projecting():
+        st.html(HERE / "projector.css")
+
+
+def projecting() -> bool:
+    """Whether the page is shown to a room: larger type, stronger lines, no sidebar."""
+    return bool(st.session_state.get(PROJECTOR, st.query_params.get(PROJECTOR) == "true"))
+
+
+def choose() -> None:
+    """The switches of the sidebar."""
+    st.toggle(
+        "Projector",
+        key=PROJECTOR,
+        bind="query-params",
+        help="Larger type, stronger lines and no sidebar, to be read from the back of a room.",
+    )
+    script = (HERE / "theme_switch.js").read_text(encoding="utf-8")
+    style = (HERE / "theme_switch.css").read_text(encoding="utf-8")
+    switch = st.components.v2.component("theme_switch", js=script, css=style)
+    switch(data={"pages": [entry.name for entry in catalogue.ENTRIES]}, key="theme")
+
+
+def leave_projector() -> None:
+    """The way back to the sidebar, on the page itself."""
+    if projecting():
+        st.button("Close projector", key="leave-projector", on_click=_leave, icon=":material/close_fullscreen:")
+
+
+def _leave() -> None:
+    st.session_state[PROJECTOR] = False

@@ -1,0 +1,19 @@
+// Light or dark. Streamlit keeps its reader's theme in the browser, for each address apart, and reads it on loading.
+
+const VERSION = 2; // of that entry
+
+export default function ({ data, parentElement }) {
+  const style = getComputedStyle(parentElement.host ?? parentElement);
+  const dark = style.getPropertyValue("--st-base").trim() === "dark" || style.colorScheme === "dark";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = dark ? "Light theme" : "Dark theme";
+  button.title = "Reloads the page";
+  button.addEventListener("click", () => {
+    const base = location.pathname.replace(/[^/]*$/, "");
+    for (const page of ["", ...data.pages])
+      localStorage.setItem(`stActiveTheme-${base}${page}-v${VERSION}`, JSON.stringify(dark ? "Light" : "Dark"));
+    location.reload();
+  });
+  parentElement.replaceChildren(button);
+}
