@@ -39,8 +39,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     together = beside.kind() if shape == "lines" else beside.ONE
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
+    off = switched_heads.choose(selection, model)
 
-off = switched_heads.choose(selection, model)
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
 weights = selection.settings.weights
