@@ -57,6 +57,7 @@ def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
         The rest of the line.
     """
     entry = catalogue.entry(name)
+    st.set_page_config(page_title=f"{entry.title}: {made_of}" if made_of else entry.title)  # of the browser's tab
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in made_of else None
