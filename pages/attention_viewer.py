@@ -36,10 +36,11 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "Hide special tokens", key="hide", bind="query-params", help="The remaining weights are rescaled to sum to 1."
     )
     before = positions and st.toggle("Before masking", key="before", bind="query-params")
-    together = beside.kind() if shape == "lines" else beside.ONE
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
-    off = switched_heads.choose(selection, model)
+    with (compare := st.popover("Compare", icon=":material/compare:")):
+        together = beside.kind() if shape == "lines" else beside.ONE
+        off = switched_heads.choose(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
@@ -56,7 +57,7 @@ with st.container():  # one element, whatever it says: below it the drawing keep
 if not seen.weights.size:
     st.stop()
 
-other = beside.choose(together, selection, model, one, [] if before else positions, view)
+other = beside.choose(compare, together, selection, model, one, [] if before else positions, view)
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left:
     if other is not None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head
@@ -48,11 +49,17 @@ def kind() -> str:
 
 
 def choose(
-    kind: str, selection: Selection, model: AttentionModel, one: OneInput, masked: Sequence[int], view: View
+    panel: DeltaGenerator,
+    kind: str,
+    selection: Selection,
+    model: AttentionModel,
+    one: OneInput,
+    masked: Sequence[int],
+    view: View,
 ) -> Side | None:
-    """Draw the choices of one kind; None for one head alone, or where the other side cannot be shown."""
+    """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
     try:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with panel:
             if kind == HEADS:
                 head = _head(selection.checkpoint, selection.head)
                 return _side(selection, model, one, masked, view, head, f"Head {head.label(selection.base)}")

@@ -31,16 +31,15 @@ def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
         return None
     labels = derived(head_panel.labels_of, stored.results("attention_viewer", selection), Thresholds())
     named = switches(model.layers, model.heads, labels)
-    with st.popover("Switch heads off", icon=":material/power_settings_new:"):
-        chosen = st.multiselect(
-            "Heads switched off",
-            list(named),
-            key="off",
-            bind="query-params",
-            placeholder="Heads, layers or behaviors",
-            help="Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
-            "beside those of the whole model. Lines and pictures stay those of the whole model.",
-        )
+    chosen = st.multiselect(
+        "Heads switched off",
+        list(named),
+        key="off",
+        bind="query-params",
+        placeholder="Heads, layers or behaviors",
+        help="Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
+        "beside those of the whole model. Lines and pictures stay those of the whole model.",
+    )
     return switched_off(chosen, named)
 
 
