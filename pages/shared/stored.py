@@ -27,7 +27,7 @@ def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
 
 def names(kind: Kind) -> dict[str, str]:
     """Digest -> name of the samples and of the uploads that this reader sees; also of uploads that have expired."""
-    visible = {upload.digest: upload.name for upload in uploads.visible(kind).values()}
+    visible = {upload.digest: upload.name for upload in reversed(uploads.visible(kind).values())}  # the earliest name
     return visible | {source.digest: source.name for source in map(sample, SAMPLES[kind])}
 
 
