@@ -16,6 +16,7 @@ from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, page
 from pages.shared.boxes import plain
 from pages.shared.components.attention_lines import attention_lines
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens
 from pages.shared.views.beside import Side
@@ -62,7 +63,7 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
     def pinned() -> None:
         pins = st.session_state[key]["pins"]
         if pins is not None and side.same_tokens:
-            _write("pin", ",".join(pins))
+            address.put("pin", ",".join(pins))
 
     attention_lines(
         side.seen,
@@ -71,7 +72,7 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         text=side.one.digest(),
         title=side.title,
         min_weight=min_weight,
-        pins=marked_tokens.pins(st.query_params.get("pin", "")) if side.same_tokens else [],
+        pins=marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
         masked=side.masked,
         can_mask=can_mask,
         on_pins=pinned,
@@ -141,12 +142,5 @@ def _mask(one: OneInput, seen: InputAttention, key: str) -> None:
     owner = one.layout.owner
     words = seen.queries.start is one.layout.words.start
     unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
-    now = set(marked_tokens.masked(st.query_params.get("mask", "")))
-    _write("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))
-
-
-def _write(name: str, value: str) -> None:
-    if value:
-        st.query_params[name] = value
-    else:
-        st.query_params.pop(name, None)
+    now = set(marked_tokens.masked(address.get("mask")))
+    address.put("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))

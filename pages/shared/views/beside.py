@@ -16,6 +16,7 @@ from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection, head_options
 from pages.shared.views import input_choice
 
@@ -45,7 +46,7 @@ class Side:
 
 def kind() -> str:
     """Draw the choice of what stands side by side."""
-    return st.selectbox("Side by side", KINDS, key="beside", bind="query-params", width=180)
+    return address.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
 
 
 def choose(
@@ -79,15 +80,15 @@ def choose(
 
 def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], view: View) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
-    asked = st.session_state.get("model2") or st.query_params.get("model2", known[0])
+    asked = address.ahead("model2", known[0])
     if asked not in known:
         known.append(asked)
     access = services.access()
-    name = st.selectbox(
+    name = address.selectbox(
         "Other model",
         known,
         key="model2",
-        bind="query-params",
+        default=known[0],
         accept_new_options=access.folders is None or access.downloads != 0,
         width=280,
     )
@@ -123,8 +124,6 @@ def _head(checkpoint: Checkpoint, first: Head) -> Head:
     """The second head: the one after the first, until another is chosen."""
     options = head_options(checkpoint)
     label = first.label()
-    start = (options.index(label) + 1) % len(options) if label in options else 0
-    if st.session_state.get("head2") not in (None, *options):
-        del st.session_state["head2"]
-    chosen = st.selectbox("Second head", options, index=start, key="head2", bind="query-params", width=120)
+    after = options[(options.index(label) + 1) % len(options)] if label in options else options[0]
+    chosen = address.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
     return Head.parse(chosen)

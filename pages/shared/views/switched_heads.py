@@ -16,6 +16,7 @@ from bertviz_core.viewer.view import shorten
 from pages.shared import head_panel, services, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
         return None
     labels = derived(head_panel.labels_of, stored.results("attention_viewer", selection), Thresholds())
     named = switches(model.layers, model.heads, labels)
-    chosen = st.multiselect(
+    chosen = address.multiselect(
         "Heads switched off",
         list(named),
         key="off",
-        bind="query-params",
+        default=[],
         placeholder="Heads, layers or behaviors",
         help="Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
         "beside those of the whole model. Lines and pictures stay those of the whole model.",
