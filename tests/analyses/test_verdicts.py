@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import FOLDS
-from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads, shown_relations
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRelations
 from bertviz_core.analyses.proportions import is_above
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -21,15 +21,16 @@ PERMUTATIONS = int(os.environ.get("BERTVIZ_PERMUTATIONS", "8"))
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> DependencyHeads:
+def stored(tmp_path_factory: pytest.TempPathFactory) -> ShownRelations:
     """The demo model on the sample treebank, as the page shows it at first."""
     store = Store(tmp_path_factory.mktemp("verdicts") / "store")
     found = find(store, Request("dependency_heads", find_model("demo"), sample("treebank")))
     assert found is not None
-    return shown_relations(found)
+    shown: ShownRelations = found.default_view()
+    return shown
 
 
-def permuted(result: DependencyHeads, chance: np.random.Generator) -> DependencyHeads:
+def permuted(result: ShownRelations, chance: np.random.Generator) -> ShownRelations:
     """The counts where the relations of all words of the treebank change places at random, roots and punctuation aside;
     governors and guesses stay, so that every relation becomes a random sample of words."""
     rows_of = {name: row for row, name in enumerate(result.relations) if name not in (ALL, UAS)}
@@ -54,7 +55,7 @@ def permuted(result: DependencyHeads, chance: np.random.Generator) -> Dependency
     return replace(result, n=n, correct=correct, offset_correct=by_offset)
 
 
-def test_permuted_labels_give_at_most_five_percent_verdicts(stored: DependencyHeads) -> None:
+def test_permuted_labels_give_at_most_five_percent_verdicts(stored: ShownRelations) -> None:
     chance, verdicts, families, in_sample = np.random.default_rng(16), [], 0, []
     for _ in range(PERMUTATIONS):
         other = permuted(stored, chance)
