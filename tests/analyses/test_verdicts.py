@@ -26,7 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> ShownRelations:
     store = Store(tmp_path_factory.mktemp("verdicts") / "store")
     found = find(store, Request("dependency_heads", find_model("demo"), sample("treebank")))
     assert found is not None
-    shown: ShownRelations = found.default_view()
+    shown: ShownRelations = found.show_default()
     return shown
 
 
