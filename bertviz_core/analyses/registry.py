@@ -25,8 +25,18 @@ BUILT_IN = (
     "clustering",
 )
 ENTRY_POINT = "bertviz_core.analyses"
-PAGES = ("overview", "attention_viewer", "emergence", "tour")
-COMMANDS = ("overview", "emergence", "join-emergence", "attention", "segments", "extract", "treebank", "store")
+PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
+COMMANDS = (
+    "overview",
+    "compare",
+    "emergence",
+    "join-emergence",
+    "attention",
+    "segments",
+    "extract",
+    "treebank",
+    "store",
+)
 log = logging.getLogger(__name__)
 
 

@@ -19,6 +19,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
     by_type,
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, check_candidates
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import share, wilson
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
@@ -88,6 +89,11 @@ class CoreferenceHeads(Result):
         """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none, and
         for the attention of earlier words to later ones in a causal model."""
         return share(self._typed().sum(-1), self.n()[:, None, None])
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each type of mention that there is: accuracy from a mention to its antecedent."""
+        counts = zip(TYPE_ROWS, self.accuracy()[0], self.n().tolist(), strict=True)
+        return {kind: Estimate(values, n=int(n)) for kind, values, n in counts if n}
 
     @property
     def directions(self) -> tuple[str, ...]:

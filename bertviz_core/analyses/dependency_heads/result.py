@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.formats import CONLLU
@@ -112,6 +113,15 @@ class DependencyHeads(Result):
             correct=self.correct[:, :, keep],
             offset_correct=self.offset_correct[:, keep],
         )
+
+    def comparable(self) -> DependencyHeads:
+        """One view of the treebank, as its page shows it at first."""
+        return self if "view" in self.provenance["options"] else shown_relations(self)
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each relation of a `chosen` view: each head's accuracy in its better direction, of n words."""
+        best, n = self.accuracy.max(0), self.n.sum(0)
+        return {name: Estimate(best[row], n=int(n[row])) for row, name in enumerate(self.relations) if n[row]}
 
     def most_telling(self) -> str:
         """The relation whose best head is the furthest above its best offset; "all" where there is none to choose."""
