@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.plotting.palette import NEUTRAL, Marker
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.analyses.request import Request
+    from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
@@ -162,7 +163,8 @@ class Analysis:
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Key of its page's choice of the column that the map shows.
         formula: In LaTeX, for a page that is not written by hand.
-        forwards: What it costs, in forward passes.
+        forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
+        limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
@@ -184,7 +186,8 @@ class Analysis:
     prefix: str | None = None
     control: str = ""
     formula: str = ""
-    forwards: float = 1.0
+    forwards: float | Callable[[Checkpoint], float] = 1.0
+    limit: int | None = None
     shared: bool = False
     masked_lm: bool = False
     reads_maps: bool = True
@@ -195,8 +198,11 @@ class Analysis:
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
-        """The settings without what makes no difference to it: norms, where it reads no maps."""
-        return settings if self.reads_maps else replace(settings, weights="attention")
+        """The settings without what makes no difference to it: norms, where it reads no maps; with its own limit, where
+        they have none."""
+        weights: Weights = settings.weights if self.reads_maps else "attention"
+        limit = self.limit if settings.limit is None else settings.limit
+        return replace(settings, weights=weights, limit=limit)
 
     @property
     def measure(self) -> Any:
@@ -227,6 +233,10 @@ class Analysis:
             return self.measure.finish(accumulator, examples, provenance)
         texts = accumulator.texts(examples.tokens)
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
+
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """Forward passes that it takes with one model."""
+        return self.forwards(checkpoint) if callable(self.forwards) else self.forwards
 
     def column(self, quantity: str) -> HeadColumn:
         """The column of one quantity."""

@@ -23,6 +23,7 @@ BUILT_IN = (
     "coreference_heads",
     "probes",
     "clustering",
+    "ablation",
 )
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
@@ -36,6 +37,7 @@ COMMANDS = (
     "extract",
     "treebank",
     "store",
+    "report",
 )
 log = logging.getLogger(__name__)
 

@@ -39,7 +39,7 @@ def requests() -> list[Request]:
     """What the pages ask for when a newcomer opens them; and norms, where they are nearly free."""
     modes, norms = [Settings(mode=mode) for mode in MODES], Settings(weights="norms")
     return [
-        Request(analysis, find(DEMO), sample(name), settings)
+        Request(analysis, find(DEMO), sample(name), ANALYSES[analysis].relevant(settings))
         for analysis in BUILT_IN
         for name in SAMPLES[ANALYSES[analysis].corpus]
         for settings in (*modes, *([norms] if ANALYSES[analysis].shared else []))

@@ -16,8 +16,10 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.readers import open_corpus
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -105,6 +107,7 @@ class Console:
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:
+            open_corpus(ANALYSES[request.analysis].corpus, request.source)  # a wrong file is refused before any work
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-from bertviz_core.corpora.coreference_reader import check_coreference
+from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.recognition import kinds
+from bertviz_core.corpora.sentences import CoreferenceText, TreebankText
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.text import TextCorpus
-from bertviz_core.corpora.treebank_reader import check_treebank
+from bertviz_core.corpora.treebank_reader import Treebank, check_treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 
 
 def read_text(source: Source) -> TextCorpus | ExampleCorpus:
-    """Text or the authors' JSON; raises InputError for a source with nothing in it."""
+    """Text, the authors' JSON, or the sentences of a treebank or of a corpus with coreference; raises InputError for a
+    source with nothing in it."""
     head = ""
     for piece in source.text():  # not by lines: a JSON list of any length may stand on one
         head += piece.strip()
@@ -26,7 +30,17 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):
         raise InputError("This is an HTML page, not text.", where=source.name, hint="Save its text as .txt.")
-    return TextCorpus(source)
+    return {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}[kinds(source)[0]](source)
+
+
+def open_corpus(kind: str, source: Source) -> None:
+    """Read the beginning of a source as this kind: what is plainly no such file raises InputError."""
+    openers: dict[str, Callable[[Source], object]] = {
+        "text": read_text,
+        "treebank": Treebank,
+        "coreference": CoreferenceCorpus,
+    }
+    openers[kind](source)
 
 
 def check(kind: str, source: Source) -> None:

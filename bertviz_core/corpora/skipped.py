@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bertviz_core.errors import shorten
 
+UNKNOWN = "a token not in the vocabulary (read as unknown)"
 NAMED = 20  # places kept for each reason; the count goes on
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from bertviz_core.corpora import archive
 from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
@@ -23,6 +24,11 @@ CHUNK = 1 << 20
 TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
+NO_TEXT = (
+    (b"%PDF-", "a PDF", "Save its text (`pdftotext file.pdf file.txt`), or copy it and paste it."),
+    (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
+    (b"{\\rtf", "rich text (RTF)", "Save it as .docx or as plain text."),
+)  # beginning, what it is, what to do
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 
 
@@ -47,7 +53,7 @@ class Source:
     locator: str = field(default="", repr=False, compare=False)
 
     def lines(self) -> Iterator[Line]:
-        """(line number from 1, line without its end), decoded strictly; gzip and xz are unpacked on the way.
+        """(line number from 1, line without its end), decoded strictly; gzip, xz, zip and tar are unpacked on the way.
 
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
         than LONGEST_LINE and a file that unpacks to more than it may.
@@ -91,11 +97,7 @@ class Source:
             while piece := stream.readline(CHUNK):
                 total += len(piece)
                 if total > max_unpacked:
-                    raise InputError(
-                        f"The compressed file unpacks to more than {max_unpacked / CHUNK:,.0f} MB.",
-                        where=f"{self.name}, line {number}",
-                        hint="Unpack it, and give the text.",
-                    )
+                    raise self._too_large(max_unpacked, f", line {number}")
                 if b"\0" in piece:
                     raise InputError(
                         "There is a NUL byte: this is not a text file.",
@@ -104,7 +106,7 @@ class Source:
                     )
                 yield number, piece
                 number += piece.endswith(b"\n")
-        except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error, UnicodeError) as error:
             raise InputError(
                 f"The compressed file is truncated or damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",
@@ -112,7 +114,21 @@ class Source:
             ) from error
 
     def _unpacked(self) -> tuple[BinaryIO, float]:
-        """The bytes, and how many of them there may be."""
+        """The bytes of the text, and how many of them there may be."""
+        packed, max_unpacked = self._decompressed()
+        start = packed.read(archive.BLOCK)
+        packed.close()
+        for magic, what, hint in NO_TEXT:
+            if start.startswith(magic):
+                raise InputError(f"This is {what}, not text.", where=self.name, hint=hint)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return archive.as_file(_recoded(self._decompressed()[0])), max_unpacked
+        if archive.is_zip(start) or archive.is_tar(start):
+            limit = max(MINIMUM, TIMES * self.size) if self.max_unpacked is None else self.max_unpacked
+            return archive.joined(lambda: self._capped(limit, archive.is_zip(start)), self.name), limit
+        return self._decompressed()[0], max_unpacked
+
+    def _decompressed(self) -> tuple[BinaryIO, float]:
         stream = self.opener()
         magic = stream.read(6)
         stream.seek(0)
@@ -122,6 +138,28 @@ class Source:
         if magic == b"\xfd7zXZ\x00":
             return io.BufferedReader(_Xz(stream)), max_unpacked
         return stream, float("inf") if self.max_unpacked is None else self.max_unpacked
+
+    def _capped(self, limit: float, seeks: bool) -> BinaryIO:
+        """The bytes of an archive: those of a tar, which may be compressed as a whole, are counted. A zip is read here
+        and there; what its members unpack to is counted line by line."""
+        stream = self._decompressed()[0]
+        return stream if seeks else archive.as_file(self._metered(stream, limit))
+
+    def _metered(self, stream: BinaryIO, limit: float) -> Iterator[bytes]:
+        total = 0
+        with stream:
+            while piece := stream.read(archive.PIECE):
+                total += len(piece)
+                if total > limit:
+                    raise self._too_large(limit, "")
+                yield piece
+
+    def _too_large(self, limit: float, line: str) -> InputError:
+        return InputError(
+            f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB.",
+            where=f"{self.name}{line}",
+            hint="Unpack it, and give the text.",
+        )
 
     def _decode(self, raw: bytes, number: int) -> str:
         try:
@@ -133,8 +171,17 @@ class Source:
         return InputError(
             f"Byte {byte} of the line is not UTF-8.",
             where=f"{self.name}, line {number}",
-            hint="Save the file as UTF-8.",
+            hint="Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8.",
         )
+
+
+def _recoded(stream: BinaryIO) -> Iterator[bytes]:
+    """UTF-16 as UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    with stream:
+        while piece := stream.read(CHUNK):
+            yield decoder.decode(piece).encode("utf-8", "replace")
+        yield decoder.decode(b"", True).encode()
 
 
 class _Xz(io.RawIOBase):

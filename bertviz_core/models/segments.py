@@ -25,14 +25,13 @@ import numpy as np
 
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.tokens import Tokens
 
 Line = tuple[int, list[int]]  # line number, ids
-UNKNOWN = "a token not in the vocabulary (read as unknown)"
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"

@@ -83,6 +83,8 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
     layout = layout_of(example, tokens, begin)
     if given:
         layout = _labeled(layout, example, list(chain(*words)))
+    unknown = [_unknown_words(text.split(), tokens) if given else tokens.unknown_parts(text) for text in texts]
+    layout = _with_unknown(layout, example.ids == tokens.unk, unknown)
     return OneInput(example, layout, sum(lengths) - sum(selected))
 
 
@@ -154,6 +156,8 @@ def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     ids = one.example.ids.copy()
     ids[list(positions)] = tokens.mask
     labels, words = labels_of(ids, one.layout.owner, tokens)
+    kept = zip(one.layout.tokens.labels, labels, ids != tokens.mask, strict=True)
+    labels = tuple(before if same else now for before, now, same in kept)
     merged = list(one.layout.words.labels)
     for word in set(one.layout.owner[list(positions)]):
         whole = (ids[one.layout.owner == word] == tokens.mask).all()
@@ -241,3 +245,26 @@ def _labeled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
     pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
     labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)
     return relabel(layout, layout.tokens.labels, labels)
+
+
+def _unknown_words(words: Sequence[str], tokens: Tokens) -> list[str]:
+    """What each [UNK] stands for among words that are cut into pieces on their own; a whole word that has no piece."""
+    return list(chain.from_iterable(tokens.unknown_parts(w) if tokens.pieces(w) else [w] for w in words))
+
+
+def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[str]]) -> Layout:
+    """[UNK] with the text that it stands for, in tokens and in words.
+
+    Args:
+        layout: Of the input.
+        unknown: (token,) bool, where it has [UNK].
+        parts: Of each side, the texts that its tokens [UNK] stand for; those at its end may have been cut off.
+    """
+    tokens, words = list(layout.tokens.labels), list(layout.words.labels)
+    for side, texts in enumerate(parts):
+        for position, part in zip(np.flatnonzero(unknown & (layout.tokens.side == side)), texts, strict=False):
+            word = layout.owner[position]
+            if words[word] == tokens[position]:
+                words[word] = f"{tokens[position]} {visible(part)}"
+            tokens[position] = f"{tokens[position]} {visible(part)}"
+    return relabel(layout, tuple(tokens), tuple(words))

@@ -72,6 +72,14 @@ class Tokens:
         # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
         return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
 
+    def unknown_parts(self, text: str) -> list[str]:
+        """The parts of a text for which there is only [UNK], in order; none where the tokenizer keeps no places."""
+        if self.unk is None or not self.tokenizer.is_fast:
+            return []
+        encoded = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True)
+        places = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        return [text[start:end] for token, (start, end) in places if token == self.unk]
+
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])

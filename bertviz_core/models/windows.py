@@ -21,7 +21,7 @@ from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
 from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
@@ -101,6 +101,8 @@ class Windows(Examples[Window]):
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
             reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
+        if unknown := sum(piece.count(self.tokens.unk) for piece in pieces if self.tokens.unk is not None):
+            reading.skipped.add(UNKNOWN, document.name, unknown)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > most for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)

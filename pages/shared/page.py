@@ -18,6 +18,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
 from bertviz_core.plotting.drawing import Drawing, enlarged
@@ -31,6 +32,7 @@ from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
 R = TypeVar("R", bound=Result)
+UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> None:
@@ -57,6 +59,7 @@ def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
         The rest of the line.
     """
     entry = catalogue.entry(name)
+    st.set_page_config(page_title=f"{entry.title}: {made_of}" if made_of else entry.title)  # of the browser's tab
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in made_of else None
@@ -79,6 +82,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     """
     result: R | None = services.find(request)
     if result is not None:
+        warn_of_unknown(result)
         return result
     check_model(request)
     job = reader_jobs.job_of(request)
@@ -91,8 +95,22 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     st.stop()
 
 
+def warn_of_unknown(result: Result) -> None:
+    """Above the numbers, where many of the tokens that they rest on are [UNK]."""
+    origin = result.provenance
+    unknown = sum(entry["count"] for entry in origin["left_out"] if entry["reason"] == UNKNOWN)
+    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
+        st.warning(
+            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
+            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
+            "language.",
+            icon=":material/translate:",
+        )
+
+
 def _offer(request: Request, selection: Selection) -> None:
-    seconds = seconds_to_analyze(selection) * ANALYSES[request.analysis].forwards
+    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
+    seconds = seconds_to_analyze(selection, forwards, request.settings.limit)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     st.write(
         "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "

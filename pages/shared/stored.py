@@ -13,6 +13,8 @@ from pages.shared import services
 from pages.shared.frame import catalogue, uploads
 from pages.shared.frame.selection import Selection
 
+MAX_COST = 20  # forward passes, of what runs with everything else
+
 
 def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
     """Corpora of one kind: the chosen one first where this page reads that kind, then the uploads that the reader
@@ -25,7 +27,7 @@ def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
 
 def names(kind: Kind) -> dict[str, str]:
     """Digest -> name of the samples and of the uploads that this reader sees; also of uploads that have expired."""
-    visible = {upload.digest: upload.name for upload in uploads.visible(kind).values()}
+    visible = {upload.digest: upload.name for upload in reversed(uploads.visible(kind).values())}  # the earliest name
     return visible | {source.digest: source.name for source in map(sample, SAMPLES[kind])}
 
 
@@ -41,9 +43,10 @@ def results(page: str, selection: Selection) -> dict[str, Any]:
 
 
 def everything(page: str, selection: Selection) -> list[Request]:
-    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind."""
+    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind, or
+    where it costs as much as many passes over the corpus: its own page offers it."""
     return [
         selection.request(analysis.name).on(known[0])
         for analysis in ANALYSES.values()
-        if (known := sources(analysis.corpus, page, selection))
+        if analysis.cost(selection.checkpoint) <= MAX_COST and (known := sources(analysis.corpus, page, selection))
     ]

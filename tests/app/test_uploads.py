@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses import linguistic
 from pages.shared import services
 from pages.shared.frame import uploads
+from tests import families
 from tests.app.test_app import ROOT, open_app, own_store, unescaped, wait_for_job, words
 
 __all__ = ["own_store"]
@@ -134,14 +136,91 @@ def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(addre
 
 
 def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params["corpus"] = link(upload("dependency_heads", BANK, "bank.txt"))
-    app.run()  # the overview reads texts
-    assert "it opens a treebank; this page reads a text" in unescaped(app.error[0].value)
+    kept = services.uploads().keep(b"the 1 2\n", "v.txt", "vectors", "somebody")
+    app = open_app("surface_patterns", corpus=f"upload-{kept.token}")
+    assert "it opens vectors; this page reads a text" in unescaped(app.error[0].value)
     app.switch_page("pages/dependency_heads.py").run()
-    assert not app.error and "demo on bank.txt" in words(app)
+    assert not app.error and app.selectbox(key="corpus").value == "treebank"
+
+
+def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used() -> None:
+    app = upload(data=BANK, name="bank.txt")
+    assert "“bank.txt” is a treebank." in unescaped(app.info[0].value)
+    assert app.selectbox(key="corpus").value == "encyclopedia" and [u.kind for u in services.uploads()] == ["treebank"]
+    press(app, "Use its sentences as text")
+    assert "demo on bank.txt" in words(app) and "its sentences are read as text" in words(app) and not app.info
+    colleague = open_app("surface_patterns", corpus=link(app))
+    assert "demo on bank.txt" in words(colleague) and not colleague.error
+    app.switch_page("pages/dependency_heads.py").run()
+    assert "demo on bank.txt" in words(app)
+    press(app, "Delete now")
     app.switch_page("pages/surface_patterns.py").run()
-    assert not app.error and app.selectbox(key="corpus").value == "encyclopedia"
+    assert app.selectbox(key="corpus").value == "encyclopedia" and not list(services.uploads())
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("paper.txt", b"%PDF-1.7\n%\xe2\xe3", "This is a PDF, not text."),
+        ("old.doc", b"\xd0\xcf\x11\xe0" * 200, "This is an old Word document"),
+        ("zero.bin", b"\x00\x01\xff\n", "NUL"),
+    ],
+)
+def test_what_cannot_be_read_is_named_below_a_closed_popover(name: str, data: bytes, said: str) -> None:
+    app = open_app("surface_patterns")
+    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    assert said in unescaped(app.error[0].value) and list(services.uploads()) == []
+    assert app.session_state["add a corpus"] is False
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [("a.txt", "Grüße aus München.\nEs war warm.\n".encode("cp1252"))],
+        [("a.txt", "Grüße aus München.\nEs war warm.\n".encode("utf-16"))],
+        [("a.txt", "Grüße aus München.\n".encode()), ("b.txt", "Es war warm.\n".encode("utf-16"))],
+    ],
+    ids=["latin-1", "utf-16", "two files"],
+)
+def test_encodings_and_several_files(files: list[tuple[str, bytes]]) -> None:
+    app = open_app("surface_patterns")
+    app.file_uploader(key="uploader").set_value([(name, data, "text/plain") for name, data in files]).run()
+    assert not app.error, app.error[0].value
+    (kept,) = services.uploads()
+    assert kept.name == ("a.txt" if len(files) == 1 else "a.txt and 1 more")
+    text = "".join(services.upload(kept.token).text())
+    assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
+
+
+def test_files_of_different_kinds_are_refused_together() -> None:
+    app = open_app("surface_patterns")
+    app.file_uploader(key="uploader").set_value([("a.txt", TEXT, "text/plain"), ("b", BANK, "text/plain")]).run()
+    assert "different kinds (a.txt: text, b: treebank)" in unescaped(app.error[0].value)
+
+
+def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
+    app = upload(name="first.txt")
+    first = link(app)
+    app.file_uploader(key="uploader").set_value(("second.txt", TEXT, "text/plain")).run()
+    assert "demo on second.txt" in words(app)
+    app.selectbox(key="corpus").set_value(first).run()
+    assert "demo on first.txt" in words(app) and "demo on second.txt" not in words(app)
+    assert sorted(u.name for u in services.uploads()) == ["first.txt", "second.txt"]
+
+
+def test_models_are_remembered_for_this_browser_alone(tmp_path: Path) -> None:
+    folder = families.save(families.FAMILIES["bert"], tmp_path / "tiny-model")
+    open_as(ANN, "overview", model=str(folder))
+    assert str(folder) in open_as(ANN, "overview").selectbox(key="model").options
+    assert str(folder) not in open_as("B" * 43, "overview").selectbox(key="model").options
+
+
+def test_unknown_words_are_warned_of_above_the_result() -> None:
+    app = upload(data="花を見る。\n本を読む。\n".encode(), name="ja.txt")
+    press(app, next(label for label in labels(app) if label.startswith("Analyze")))
+    wait_for_job(app)
+    assert "are not in this model's vocabulary" in unescaped(app.warning[0].value)
+    assert not open_app("surface_patterns").warning
 
 
 def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> None:

@@ -31,9 +31,22 @@ LINES = [(1, "Erste Zeile, größer."), (2, "Zweite 🙂 Zeile."), (3, ""), (4, 
         gzip.compress(TEXT.encode()),
         gzip.compress(TEXT.encode()[:20]) + gzip.compress(TEXT.encode()[20:]),
         lzma.compress(TEXT.encode()),
+        TEXT.encode("utf-16"),
+        b"\xfe\xff" + TEXT.replace("\n", "\r\n").encode("utf-16-be"),
         lzma.compress(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode()),
     ],
-    ids=["unix", "windows", "mark", "no-last-end", "gzip", "gzip-members", "xz", "xz-windows-mark"],
+    ids=[
+        "unix",
+        "windows",
+        "mark",
+        "no-last-end",
+        "gzip",
+        "gzip-members",
+        "xz",
+        "utf-16",
+        "utf-16-be-windows",
+        "xz-windows-mark",
+    ],
 )
 def test_the_same_lines_from_every_way_of_writing_them(source, data):
     assert list(source(data).lines()) == LINES
@@ -60,7 +73,7 @@ def test_bytes_that_are_not_utf8_name_line_and_byte(source):
     assert "Byte 3" in str(caught.value) and "UTF-8" in caught.value.hint
 
 
-@pytest.mark.parametrize("data", [b"one\nt\0wo\n", "zwei\n".encode("utf-16"), gzip.compress(b"a\n\0\n")])
+@pytest.mark.parametrize("data", [b"one\nt\0wo\n", "zwei\n".encode("utf-16-le"), gzip.compress(b"a\n\0\n")])
 def test_nul_bytes_and_other_encodings_are_refused(source, data):
     with pytest.raises(InputError, match=r"NUL|UTF-8"):
         list(source(data).lines())

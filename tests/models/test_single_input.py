@@ -37,6 +37,15 @@ def test_a_text_is_framed_and_its_pieces_make_words(tiny):
     assert split.layout.words.start.tolist() == [0, 1, 3, 4]
 
 
+def test_the_text_of_an_unknown_token_stands_beside_it(tiny):
+    one = from_text("The 花 cat.", "本 cat", tiny.tokens, Settings())
+    assert one.layout.tokens.labels == ("[CLS]", "the", "[UNK] 花", "cat", ".", "[SEP]", "[UNK] 本", "cat", "[SEP]")
+    assert "[UNK] 本" in one.layout.words.labels
+    given = from_text("The 花 cat", "", tiny.tokens, Settings(), given=True)
+    assert given.layout.tokens.labels[2] == "[UNK] 花" and given.layout.words.labels[2] == "花"
+    assert mask(one, [3], tiny.tokens).layout.tokens.labels[2:4] == ("[UNK] 花", "[MASK]")
+
+
 def test_a_pair_has_types_and_sides(tiny):
     one = from_text("the cat", "the dog", tiny.tokens, Settings())
     assert one.layout.tokens.labels == ("[CLS]", "the", "cat", "[SEP]", "the", "dog", "[SEP]")
@@ -52,7 +61,7 @@ def test_a_pair_has_types_and_sides(tiny):
 def test_given_words_stay_as_they_are_written(tiny):
     one = from_text("Cat's \x07 zq!", "THE", tiny.tokens, Settings(), given=True)
     assert one.layout.words.labels == ("[CLS]", "Cat's", "␇", "zq!", "[SEP]", "THE", "[SEP]")
-    assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK]")
+    assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK] ␇")
     assert one.layout.owner.tolist() == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 6]
 
 

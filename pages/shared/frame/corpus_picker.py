@@ -12,7 +12,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import boxes, services
-from pages.shared.frame import uploads
+from pages.shared.frame import catalogue, links, uploads
 from pages.shared.frame.catalogue import Entry
 
 
@@ -22,30 +22,29 @@ class UploadForm:
 
     title: str
     file: str
-    endings: list[str]
     paste: str
 
 
 UPLOAD_FORMS = {
     "text": UploadForm(
         "Your own text",
-        "A text file (one paragraph per line, a blank line between documents), or the authors' JSON",
-        ["txt", "json", "gz", "xz"],
+        "Text (one paragraph per line, a blank line between documents), the authors' JSON, or Word",
         "One paragraph or sentence per line.",
     ),
     "treebank": UploadForm(
         "Your own treebank",
         f"A treebank: {formats.names('treebank')}",
-        ["conllu", "conll", "conllx", "conll10", "txt", "gz", "xz"],
         "He 2-nsubj\nsat 0-root",
     ),
     "coreference": UploadForm(
         "Your own corpus",
         f"Documents with chains: {formats.names('coreference')}",
-        ["conll", "conllu", "jsonlines", "jsonl", "tsv", "txt", "v4_gold_conll", "v4_auto_conll", "gz", "xz"],
         "One word per line, its chains in the last column.",
     ),
 }
+
+
+POPOVER = "add a corpus"
 
 
 def choose(entry: Entry) -> Source:
@@ -63,12 +62,15 @@ def choose(entry: Entry) -> Source:
         format_func=lambda option: visible[option].name if option in visible else option,
         placeholder="Choose a corpus",
     )
-    with st.popover(UPLOAD_FORMS[kind].title, icon=":material/upload:", width="stretch"):
+    with st.popover(
+        UPLOAD_FORMS[kind].title, icon=":material/upload:", width="stretch", key=POPOVER, on_change="rerun"
+    ):
         _add_corpus(kind)
         if chosen in visible:
-            _say_whose(chosen, visible[chosen])
+            _say_whose(chosen, visible[chosen], kind)
     if refused := st.session_state.pop("upload_problem", None):
         boxes.error(refused)
+    _offer_page(entry)
     if chosen is None:
         raise problem or missing()
     # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its token.
@@ -121,9 +123,11 @@ def _without_corpus(kind: str, problem: InputError) -> InputError:
     return problem
 
 
-def _say_whose(chosen: str, upload: Upload) -> None:
+def _say_whose(chosen: str, upload: Upload, kind: str) -> None:
     """How long the upload stays, who may delete it, and the button for its owner."""
     name, days = boxes.plain(upload.name), services.access().upload_days
+    if upload.kind != kind:
+        st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
     if not uploads.is_own(upload):
         st.caption(f"“{name}” was opened from a link. Only the person who uploaded it can delete it.")
         return
@@ -133,32 +137,73 @@ def _say_whose(chosen: str, upload: Upload) -> None:
 
 def _add_corpus(kind: str) -> None:
     form = UPLOAD_FORMS[kind]
-    st.file_uploader(form.file, type=form.endings, key="uploader", on_change=_take_upload, args=(kind,))
+    st.file_uploader(
+        f"{form.file}. Several files of one kind, zip and tar become one corpus.",
+        key="uploader",
+        accept_multiple_files=True,
+        on_change=_take_upload,
+        args=(kind,),
+    )
     st.text_area("Or paste text", key="paste", height=140, placeholder=form.paste)
     st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 
 def _take_upload(kind: str) -> None:
-    file = st.session_state["uploader"]
-    if file is not None:
-        _keep(file.getvalue(), file.name, kind)
+    if files := st.session_state["uploader"]:
+        _keep([(file.getvalue(), file.name) for file in files], kind)
 
 
 def _take_paste(kind: str) -> None:
-    _keep(st.session_state["paste"].encode(), "pasted text", kind)
+    _keep([(st.session_state["paste"].encode(), "pasted text")], kind)
 
 
-def _keep(data: bytes, name: str, kind: str) -> None:
-    """Read it once, so that a file nobody can read is refused at once; then store it and choose it."""
+def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
+    """Read it once, so that a file nobody can read is refused at once; then store it as what it is, and choose it where
+    this page reads that."""
     from bertviz_core.corpora.readers import check
+    from bertviz_core.corpora.recognition import as_one, kinds
     from bertviz_core.corpora.source import from_bytes
 
+    st.session_state[POPOVER] = False
     try:
-        uploads.check_size(data, name)
-        check(kind, services.bounded(from_bytes(data, name)))
-        st.session_state["corpus"] = uploads.keep(data, name, kind)
+        uploads.check_size(b"".join(data for data, _ in files), files[0][1])
+        data, name, encoding = as_one([services.bounded(from_bytes(data, name)) for data, name in files])
+        source = services.bounded(from_bytes(data, name))
+        found = kinds(source)
+        own = kind if kind in found[: max(1, len(found) - 1)] or found == ("text",) else found[0]
+        uploads.check_size(data if len(files) > 1 else b"", name)
+        check(own, source)
+        address = uploads.keep(data, name, own)
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem
+        return
+    if encoding:
+        st.toast(f"Read as {encoding}.", icon=":material/translate:")
+    if own == kind:
+        st.session_state["corpus"] = address
+    else:
+        st.session_state.setdefault("corpora", {})[own] = address
+        st.session_state["offer"] = (address, own)
+
+
+def _offer_page(entry: Entry) -> None:
+    """After an upload of another kind than this page reads: the page that reads it, and its sentences as text."""
+    address, kind = st.session_state.get("offer", ("", ""))
+    upload = uploads.visible(kind).get(address) if address else None
+    if upload is None or kind == entry.corpus:
+        st.session_state.pop("offer", None)
+        return
+    page = next(other for other in catalogue.ENTRIES if other.corpus == kind)
+    st.info(f"“{boxes.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
+    links.to(page.name, f"Open {page.title}", icon=page.icon, corpus=address)
+    if entry.corpus == "text":
+        st.button("Use its sentences as text", on_click=_use_sentences, args=(address,), icon=":material/notes:")
+
+
+def _use_sentences(address: str) -> None:
+    uploads.open_link(address, "text")
+    st.session_state["corpus"] = address
+    del st.session_state["offer"]
 
 
 def _delete(address: str, kind: str) -> None:

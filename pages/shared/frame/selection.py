@@ -34,10 +34,12 @@ class Selection:
         return Request(analysis, self.checkpoint, self.source, settings, options or {})
 
 
-def seconds_to_analyze(selection: Selection) -> float:
-    """A guess ahead of the work: two operations for each weight and token, at what a laptop's cores do a second."""
-    tokens = min(selection.source.size / 5, (selection.settings.limit or 10**9) * selection.settings.max_length)
-    return float(6 + 2 * selection.checkpoint.parameters() * tokens / 6e10)
+def seconds_to_analyze(selection: Selection, forwards: float = 1.0, limit: int | None = None) -> float:
+    """A guess ahead of the work: two operations for each weight, token and forward pass, at what a laptop's cores do a
+    second. limit: of inputs, where the analysis has one of its own."""
+    inputs = limit or selection.settings.limit or 10**9
+    tokens = min(selection.source.size / 5, inputs * selection.settings.max_length)
+    return float(6 + forwards * 2 * selection.checkpoint.parameters() * tokens / 6e10)
 
 
 def head_options(checkpoint: Checkpoint) -> list[str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertviz_core.engine import recent
 from bertviz_core.heads import Head
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import appearance, catalogue, corpus_picker, links
+from pages.shared.frame import appearance, catalogue, corpus_picker, links, uploads
 from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
@@ -58,7 +59,7 @@ def _menu() -> None:
 
 def _model() -> Checkpoint:
     access = services.access()
-    known: list[str] = st.session_state.setdefault("models", [DEMO, *allowed.models(access)])
+    known: list[str] = st.session_state.setdefault("models", _known_models())
     asked = st.session_state.get("model") or st.query_params.get("model", DEMO)
     if asked not in known:
         known.append(asked)
@@ -71,9 +72,19 @@ def _model() -> Checkpoint:
         help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0],
     )
     checkpoint = find(name or DEMO, access=access)
+    if name and st.session_state.get("model remembered") != name:
+        st.session_state["model remembered"] = name
+        if name not in (DEMO, *allowed.models(access)):
+            recent.remember(services.store(), uploads.owner(), name)
     millions = checkpoint.parameters() / 1e6
     st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
     return checkpoint
+
+
+def _known_models() -> list[str]:
+    """The demo, the models that this server offers, and those that this browser opened lately."""
+    offered = [DEMO, *allowed.models(services.access())]
+    return list(dict.fromkeys([*offered, *recent.models(services.store(), uploads.owner())]))
 
 
 def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:

@@ -62,7 +62,8 @@ def check_size(data: bytes, name: str) -> None:
 def delete(address: str, kind: str) -> None:
     """Delete an own upload; one that a link opened only leaves this reader's list."""
     services.uploads().delete(address.removeprefix(PREFIX), owner())
-    visible(kind).pop(address, None)
+    for each in KINDS:  # a treebank may be listed as text too
+        visible(each).pop(address, None)
 
 
 def open_link(address: str, kind: str) -> Upload:
@@ -87,6 +88,9 @@ def open_link(address: str, kind: str) -> Upload:
             hint=CHOOSE,
         )
     visible(upload.kind)[address] = upload
+    if kind == "text" and upload.kind in ("treebank", "coreference"):
+        visible(kind)[address] = upload  # its sentences are text
+        return upload
     if upload.kind != kind:
         st.session_state.setdefault("corpora", {})[upload.kind] = address  # chosen on pages that read it
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)

@@ -17,6 +17,8 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.overview.table import SUFFIXES, summarized
+from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.request import Report, shown_result
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
@@ -66,7 +68,17 @@ def downloads(results: Results, thresholds: Thresholds, selection: Selection) ->
     name = exports.slug(
         "overview", Path(selection.checkpoint.name).name, *sorted({o["corpus"] for o in table.origins.values()})
     )
-    files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
+    offered = {s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES}
+    report = exports.slug("report", Path(selection.checkpoint.name).name)
+    files.offer(offered | {"Report": (f"{report}.html", partial(_report, results, selection))})
+    st.caption("Report: the paper retold for this model, as one page to read or to print.")
+
+
+def _report(results: Results, selection: Selection) -> bytes:
+    """Every stored result, and what of the paper's claims holds."""
+    shown = {name: shown_result(result, selection.request(name), services.find) for name, result in results.items()}
+    missing = {name: "It is not stored yet." for name in ANALYSES if name not in results}
+    return to_html(Report(selection.checkpoint, shown, missing, selection.settings))
 
 
 def panel(page: str, selection: Selection) -> None:
@@ -101,11 +113,11 @@ def _job(page: str, selection: Selection) -> None:
         return
     job_panel.ended(job, "Finished passes are stored.")
     if not wanted:
-        st.caption("All analyses are stored for these corpora.")
+        apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
+        st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
         return
     groups = passes(wanted)
-    forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
-    seconds = seconds_to_analyze(selection) * forwards
+    seconds = sum(max(_seconds(request, selection) for request in group) for group in groups)
     st.write(
         f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
@@ -113,6 +125,11 @@ def _job(page: str, selection: Selection) -> None:
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
     label = f"Run all (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
+
+
+def _seconds(request: Request, selection: Selection) -> float:
+    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
+    return seconds_to_analyze(selection, forwards, request.settings.limit)
 
 
 def _run_everything(wanted: list[Request]) -> None:

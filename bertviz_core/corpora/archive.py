@@ -1,0 +1,206 @@
+"""Zip and tar archives of text files, read as one text: members are only read, never written anywhere."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import struct
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from bertviz_core.corpora.word_document import paragraphs
+from bertviz_core.errors import InputError
+
+BLOCK = 512  # bytes of a tar header; members are padded to it
+MAX_MEMBERS = 10_000
+MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
+LONGEST_NAME = 1 << 16  # bytes
+PIECE = 1 << 16
+BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # beginnings of names that are no corpus
+DOCX = "word/document.xml"
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
+
+Member = tuple[str, Callable[[], Iterator[bytes]]]  # its name, and its bytes in pieces, to be read before the next
+Open = Callable[[], BinaryIO]
+
+
+def is_zip(start: bytes) -> bool:
+    """Whether a file that starts so is a zip archive."""
+    return start.startswith(b"PK\x03\x04")
+
+
+def is_tar(start: bytes) -> bool:
+    """Whether a file that starts so is a tar archive: its first header's checksum is right."""
+    return len(start) == BLOCK and start[257:262] == b"ustar" and _number(start[148:156]) == _checksum(start)
+
+
+def joined(open_archive: Open, name: str) -> BinaryIO:
+    """The text files of an archive one after the other, a blank line between, in one stream.
+
+    Files of the most common ending are read; a README, a licence and hidden files are passed over. Of a Word document
+    the paragraphs are read.
+
+    Raises:
+        InputError: The archive has no text file, too many, or is of a kind that cannot be read.
+    """
+    members = _of_zip if is_zip(_start(open_archive)) else _of_tar
+    names = [member for member, _ in _counted(members(open_archive, name), name)]
+    if DOCX in names:
+        return _stream(paragraphs(read(), name) for member, read in members(open_archive, name) if member == DOCX)
+    if "[Content_Types].xml" in names or "mimetype" in names:
+        raise InputError("This is an office document or a book, not text.", where=name, hint="Save its text as .txt.")
+    wanted = texts_of(names)
+    if not wanted:
+        raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
+    return _stream(_ended(read()) for member, read in members(open_archive, name) if member in wanted)
+
+
+def texts_of(names: list[str]) -> set[str]:
+    """The names of the files that make the corpus: of the most common ending, .txt among equals."""
+    shown = [n for n in names if not any(p.lower().startswith(BESIDE) for p in PurePosixPath(n).parts if p != "..")]
+    endings = Counter(PurePosixPath(member).suffix.lower() for member in shown)
+    if not endings:
+        return set()
+    ending = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
+    return {member for member in shown if PurePosixPath(member).suffix.lower() == ending}
+
+
+def _start(open_archive: Open) -> bytes:
+    with open_archive() as stream:
+        return stream.read(BLOCK)
+
+
+def _counted(members: Iterator[Member], name: str) -> Iterator[Member]:
+    for number, member in enumerate(members):
+        if number >= MAX_MEMBERS:
+            raise InputError(f"The archive has more than {MAX_MEMBERS:,} files.", where=name, hint="Join its files.")
+        yield member
+
+
+def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """A member without a byte order mark, and a blank line after it."""
+    for number, piece in enumerate(pieces):
+        yield piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece
+    yield b"\n\n"
+
+
+def _of_zip(open_archive: Open, name: str) -> Iterator[Member]:
+    with open_archive() as stream:
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(max(0, size - (1 << 16) - 22))
+        end = stream.read()
+        at = end.rfind(b"PK\x05\x06")
+        if at < 0 or len(end) < at + 22 or struct.unpack("<I", end[at + 12 : at + 16])[0] > MAX_DIRECTORY:
+            raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
+        with zipfile.ZipFile(stream) as archive:
+            for info in archive.infolist():
+                if info.compress_type not in METHODS or info.flag_bits & 1:
+                    raise InputError(
+                        f"{info.filename[:60]!r} is encrypted or packed in an unusual way.",
+                        where=name,
+                        hint="Pack it as an ordinary zip without a password.",
+                    )
+                if not info.is_dir():
+                    yield info.filename, lambda info=info: _pieces(archive.open(info))  # type: ignore[misc]
+
+
+def _pieces(stream: Any) -> Iterator[bytes]:
+    with stream:
+        while piece := stream.read(PIECE):
+            yield piece
+
+
+def _of_tar(open_archive: Open, name: str) -> Iterator[Member]:
+    """The regular files; links and devices are passed over. (The library's reader takes as much memory for a name as a
+    header asks for.)"""
+    with open_archive() as stream:
+        long_name = b""
+        while (header := stream.read(BLOCK)).strip(b"\0"):
+            if len(header) < BLOCK or _number(header[148:156]) != _checksum(header):
+                raise InputError("The tar archive is truncated or damaged.", where=name, hint="Pack it again.")
+            body = _Body(stream, _number(header[124:136]))
+            kind = header[156:157]
+            if kind in (b"L", b"x"):
+                text = b"".join(body.pieces(LONGEST_NAME))
+                found = text.rstrip(b"\0") if kind == b"L" else _path_of(text)
+                long_name = found or long_name
+            elif kind in (b"0", b"\0"):
+                prefix = header[345:500].rstrip(b"\0") if header[257:263] == b"ustar\0" else b""
+                short = (prefix + b"/" if prefix else b"") + header[:100].split(b"\0")[0]
+                yield (long_name or short).decode("utf-8", "replace"), body.pieces
+                long_name = b""
+            elif kind != b"g":
+                long_name = b""
+            body.skip()
+
+
+class _Body:
+    """A member's bytes in a stream of a tar archive, with the padding after them."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self.stream, self.left, self.padding = stream, size, -size % BLOCK
+
+    def pieces(self, maximum: float = float("inf")) -> Iterator[bytes]:
+        """The bytes that are left, `maximum` of them at most."""
+        while self.left and maximum > 0:
+            piece = self.stream.read(min(PIECE, self.left))
+            if not piece:
+                raise EOFError("it ends inside a file")
+            self.left -= len(piece)
+            maximum -= len(piece)
+            yield piece
+
+    def skip(self) -> None:
+        """Go to the next header."""
+        self.left += self.padding
+        for _ in self.pieces():
+            pass
+
+
+def _number(field: bytes) -> int:
+    """A number of a tar header: octal digits, or binary where the first bit is set; -1 for neither."""
+    if field[:1] == b"\x80":
+        return int.from_bytes(field[1:])
+    digits = field.strip(b" \0")
+    return int(digits, 8) if digits.isdigit() and not set(digits) & set(b"89") else 0 if not digits else -1
+
+
+def _checksum(header: bytes) -> int:
+    return sum(header) - sum(header[148:156]) + 8 * 32
+
+
+def _path_of(records: bytes) -> bytes:
+    """The path among the "length name=value" lines of a pax header."""
+    return next((line.partition(b" path=")[2] for line in records.split(b"\n") if b" path=" in line[:20]), b"")
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self.source, self.rest = pieces, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.rest:
+            piece = next(self.source, None)
+            if piece is None:
+                return 0
+            self.rest = piece
+        count = min(len(buffer), len(self.rest))
+        buffer[:count], self.rest = self.rest[:count], self.rest[count:]
+        return count
+
+
+def _stream(parts: Iterator[Iterator[bytes]]) -> BinaryIO:
+    return as_file(piece for part in parts for piece in part)
+
+
+def as_file(pieces: Iterator[bytes]) -> BinaryIO:
+    """Pieces of bytes as a file that is read from its start."""
+    return cast(BinaryIO, io.BufferedReader(_Stream(pieces)))

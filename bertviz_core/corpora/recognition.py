@@ -1,0 +1,104 @@
+"""What a source holds, from its first lines: a treebank, a corpus with coreference, or text."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from bertviz_core.corpora import formats
+from bertviz_core.corpora.coreference import columns
+from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.corpora.treebank import conll
+from bertviz_core.errors import InputError
+
+Kind = Literal["text", "treebank", "coreference"]
+LOOKED_AT = 1 << 16  # characters
+ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
+ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
+
+
+def kinds(source: Source) -> tuple[Kind, ...]:
+    """What the source can be read as, the most telling first; every corpus has sentences, which are text.
+
+    Raises:
+        InputError: It cannot be decoded or unpacked.
+    """
+    lines = [line for line in _start(source).splitlines() if line.strip()]
+    rows = [line for line in lines if not line.startswith("#")]
+    if rows and sum(map(conll.is_row, rows)) > len(rows) / 2:
+        return ("treebank", "coreference", "text") if any(map(ENTITY.search, lines)) else ("treebank", "text")
+    if _corefers(lines, rows):
+        return "coreference", "text"
+    if len(rows) > 1 and all(conll.is_plain([(1, row)]) for row in rows):
+        return "treebank", "text"
+    return ("text",)
+
+
+def _start(source: Source) -> str:
+    """The first lines; a line that is cut off is left away."""
+    head = ""
+    for piece in source.text():
+        head += piece
+        if len(head) > LOOKED_AT:
+            return head[: head.rfind("\n") + 1 or None]
+    return head
+
+
+def _corefers(lines: list[str], rows: list[str]) -> bool:
+    if not rows:
+        return False
+    if rows[0].startswith("{"):
+        return '"sentences"' in rows[0] and "clusters" in rows[0]
+    found = formats.recognize("coreference", [(1, rows[0])])
+    named = found is not None and found.name in ("GAP", "LitBank", "CoNLL-2012")
+    return named or (found is not None and any(map(columns.BEGIN.match, lines[:5])))
+
+
+def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
+    """One or several files as one: its bytes, its name, and the encoding that was not UTF-8.
+
+    A single file stays as it is, but for its encoding; several are unpacked and joined, a blank line between.
+
+    Raises:
+        InputError: A file cannot be read, or they are of different kinds.
+    """
+    if len(sources) == 1:
+        with sources[0].opener() as stream:
+            data, encoding = to_utf8(stream.read())
+        return data, sources[0].name, encoding
+    read = [
+        replace(from_bytes(as_one([source])[0], source.name), max_unpacked=source.max_unpacked) for source in sources
+    ]
+    if len({kinds(source)[0] for source in read}) > 1:
+        found = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in read[:5])
+        raise InputError(f"The files are of different kinds ({found}).", hint="Upload one kind at a time.")
+    data = b""
+    for source in read:
+        data += "".join(source.text()).encode() + b"\n\n"
+        if len(data) > (source.max_unpacked or len(data)):
+            raise InputError(f"Together the files have over {source.max_unpacked:,} bytes.", hint="Upload fewer files.")
+    return data, f"{read[0].name} and {len(read) - 1} more", ""
+
+
+def to_utf8(data: bytes) -> tuple[bytes, str]:
+    """Bytes of a text file as UTF-8, and the encoding that they were in; "" where they stay as they are.
+
+    What is not UTF-8 and has no control characters is taken for Windows-1252, of which Latin-1 is nearly a part.
+    """
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16")):
+        if data.startswith(mark):
+            try:
+                return data.decode("utf-16").encode(), encoding
+            except UnicodeDecodeError:
+                return data, ""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            return (data, "") if ODD.search(data) else (data.decode("cp1252").encode(), "Windows-1252 (Latin-1)")
+        except UnicodeDecodeError:
+            return data.decode("latin-1").encode(), "Latin-1"
+    return data, ""

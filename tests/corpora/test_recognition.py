@@ -1,0 +1,69 @@
+"""What a file holds is recognized from its first lines, whatever its name; its sentences can be read as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from bertviz_core.corpora.readers import open_corpus, read_text
+from bertviz_core.corpora.recognition import kinds, to_utf8
+from bertviz_core.errors import InputError
+
+CONLLU = (
+    "# newdoc id = a\n# text = Don't go.\n1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
+    "2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tENTITY\n\n"
+    "# newdoc id = b\n1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tslept\tsleep\tVERB\t_\t_\t0\troot\t_\t_\n"
+)
+ROW = "a\t0\t{}\t{}\t_\t_\t_\t_\t_\t_\t_\t_\t{}\n"
+SHE, SLEPT = ROW.format(0, "She", "(1)"), ROW.format(1, "slept", "_")
+LITBANK = f"#begin document (a); part 0\n{SHE}{SLEPT}\n{SHE}#end document\n"
+JSONLINES = '{"doc_key": "a", "sentences": [["She", "slept"], ["She", "woke"]], "clusters": [[[0, 0], [2, 2]]]}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (CONLLU, ("treebank", "text")),
+        (CONLLU.replace("ENTITY", "Entity=(e1)"), ("treebank", "coreference", "text")),
+        ("He 2-nsubj\nsat 0-root\n", ("treebank", "text")),
+        (LITBANK, ("coreference", "text")),
+        (JSONLINES, ("coreference", "text")),
+        ("ID\tText\tPronoun\tPronoun-offset\tA\n", ("coreference", "text")),
+        ("Plain text of (a few) words.\nBorn in 19-something.\n", ("text",)),
+        ("hello (world)\n", ("text",)),
+        ('[{"text": "a"}]', ("text",)),
+        ("# A heading\n\nText.\n", ("text",)),
+    ],
+)
+def test_kinds(source, text, found):
+    assert kinds(source(text)) == found
+
+
+def test_sentences_as_text(source):
+    paragraphs = list(read_text(source(CONLLU)).paragraphs())
+    assert [(p.document, p.text) for p in paragraphs] == [(0, "Don't go."), (1, "She slept")]
+    assert [p.text for p in read_text(source("He 2-nsubj\nsat 0-root\n\nGo 0-root\n")).paragraphs()] == ["He sat", "Go"]
+    assert [(p.document, p.text) for p in read_text(source(LITBANK)).paragraphs()] == [(0, "She slept"), (0, "She")]
+    assert [p.text for p in read_text(source(JSONLINES)).paragraphs()] == ["She slept", "She woke"]
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "encoding"),
+    [
+        ("Grüße".encode(), "Grüße", ""),
+        ("Grüße “a”".encode("cp1252"), "Grüße “a”", "Windows-1252 (Latin-1)"),
+        ("Grüße".encode("utf-16"), "Grüße", "UTF-16"),
+        (b"\x81\xe9", "\x81é", "Latin-1"),
+    ],
+)
+def test_encodings(data, text, encoding):
+    assert to_utf8(data) == (text.encode(), encoding)
+
+
+def test_what_is_no_text_in_any_encoding_stays():
+    assert to_utf8(b"\x00\x01\xff") == (b"\x00\x01\xff", "")
+
+
+@pytest.mark.parametrize("kind", ["text", "treebank", "coreference"])
+def test_the_beginning_of_a_wrong_file_is_enough_to_refuse_it(source, kind):
+    with pytest.raises(InputError, match="PDF"):
+        open_corpus(kind, source(b"%PDF-1.4\n"))
