@@ -145,7 +145,8 @@ class Analysis:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
-        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass; optional
+        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
+                                                                      examples of a chunk; optional
 
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
@@ -161,13 +162,15 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: Key of its page's choice of the column that the map shows.
+        control: The same as `control_key`, where that is not made of its name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
+        chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` is given the whole corpus
+            where it is not.
         reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 
@@ -190,6 +193,7 @@ class Analysis:
     limit: int | None = None
     shared: bool = False
     masked_lm: bool = False
+    chunked: bool = True
     reads_maps: bool = True
 
     @property
@@ -244,7 +248,12 @@ class Analysis:
 
     def map_of(self, quantity: str) -> dict[str, str]:
         """The part of its page's address that shows the map of one quantity."""
-        return {self.control: self.column(quantity).short}
+        return {self.control_key: quantity}
+
+    @property
+    def control_key(self) -> str:
+        """Key of its page's choice of the column that the map shows."""
+        return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""

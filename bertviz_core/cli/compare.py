@@ -22,9 +22,9 @@ compare_app = typer.Typer()
 def compare_runs(
     console: Console,
     analysis: Annotated[str, typer.Argument(help="An analysis by the name of its command, such as surface-patterns.")],
-    input: Annotated[str, typer.Argument(help="A file, or the name of a built-in sample.")],
+    input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")],
     other_model: Annotated[str | None, typer.Option(help="Run B's model; default: run A's.")] = None,
-    other_input: Annotated[str | None, typer.Option(help="Run B's file or sample.")] = None,
+    other_input: Annotated[list[str] | None, typer.Option(help="Run B's file or sample; repeatable.")] = None,
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
@@ -37,7 +37,7 @@ def compare_runs(
     console.check_out(Comparison.analysis, Comparison)
     changed: dict[str, Any] = {
         "model": other_model,
-        "input": other_input,
+        "input": other_input or None,
         "mode": other_mode,
         "weights": other_weights,
         "seed": other_seed,

@@ -14,6 +14,7 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
+from bertviz_core.analyses import chunks
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model
@@ -26,7 +27,7 @@ from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import appearance, catalogue, sidebar
+from pages.shared.frame import address, appearance, catalogue, sidebar
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -92,7 +93,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
         job_panel.ended(job)
         _offer(request, selection)
     st.skeleton(height=420)
-    st.stop()
+    address.stop()
 
 
 def warn_of_unknown(result: Result) -> None:
@@ -109,14 +110,19 @@ def warn_of_unknown(result: Result) -> None:
 
 
 def _offer(request: Request, selection: Selection) -> None:
+    share = chunks.share_done(services.store(), request) or 0.0
     forwards = ANALYSES[request.analysis].cost(request.checkpoint)
-    seconds = seconds_to_analyze(selection, forwards, request.settings.limit)
+    seconds = seconds_to_analyze(selection, forwards, request.settings.limit) * (1 - share)
     length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    st.write(
-        "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
-        "for later visits. You can use other pages meanwhile."
-    )
-    label = f"Analyze (about {length})"
+    if share:
+        st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
+        label = f"{share:.0%} done: Resume (about {length} left)"
+    else:
+        st.write(
+            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
+            "result for later visits. You can use other pages meanwhile."
+        )
+        label = f"Analyze (about {length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
 
 
@@ -171,7 +177,7 @@ def _clicked(key: str) -> None:
     """A redrawn figure reports an empty selection: only a point counts."""
     points = st.session_state[key]["selection"]["points"]
     if points and points[0].get("customdata"):
-        st.session_state["head"] = points[0]["customdata"][0]
+        address.choose(head=points[0]["customdata"][0])
 
 
 def table(
@@ -204,7 +210,7 @@ def table(
 def _row_clicked(key: str, labels: list[str]) -> None:
     rows = st.session_state[key]["selection"]["rows"]
     if rows:
-        st.session_state["head"] = labels[rows[0]]
+        address.choose(head=labels[rows[0]])
 
 
 def downloads(result: Result) -> None:

@@ -69,5 +69,6 @@ ANALYSIS = Analysis(
     forwards=forwards,
     limit=64,
     masked_lm=True,
+    chunked=False,
     reads_maps=False,
 )

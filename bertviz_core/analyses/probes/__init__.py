@@ -34,4 +34,5 @@ ANALYSIS = Analysis(
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
     prefix="probe_",
     forwards=8,
+    chunked=False,
 )

@@ -48,6 +48,17 @@ class GradientAverages(SegmentAverages):
     def merge(self, other: GradientAverages) -> None:
         super().merge(other)
         self.predicted += other.predicted
+        self.skipped.merge(other.skipped)
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"predicted": self.predicted, "skipped": self.skipped.reasons}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        import torch
+
+        super().restore(state)
+        self.predicted = torch.from_numpy(state["predicted"]).to(self.device)
+        self.skipped = Skipped(state["skipped"])
 
 
 def measure(batch: Batch, seen: LayerGradient) -> Tensor:
