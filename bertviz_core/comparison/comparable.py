@@ -35,7 +35,7 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """Sentences about what makes two runs hard to compare, then on how errors are combined."""
     one, other, found = values_of(a), values_of(b), []
     for name in differing(a, b):
-        pair = f"({one.get(name)} and {other.get(name)})"
+        pair = f"({_shown(one.get(name))} and {_shown(other.get(name))})"
         if name in INPUTS:
             found.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
         elif name == "mode":
@@ -49,6 +49,10 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     return [*found, CONSERVATIVE] if "corpus" not in differing(a, b) else found
 
 
+def _shown(value: Any) -> Any:
+    return "none" if value is None else value
+
+
 def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
     """What tells the runs apart, in a few words each."""
     if not (different := differing(a, b)):
@@ -60,6 +64,7 @@ def _name(provenance: dict[str, Any], different: list[str]) -> str:
     shown = values_of(provenance) | {
         "model": provenance["model"]["name"],
         "corpus": provenance["corpus"]["name"],
+        "limit": provenance["settings"]["limit"] or "none",
     }
     words = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}
     return ", ".join(f"{words.get(name, '')}{shown.get(name)}" for name in different)

@@ -20,6 +20,7 @@ from bertviz_core.plotting.palette import DIVERGING
 from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
 from pages.shared.boxes import plain
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 SHOWN = 15  # heads in the table
@@ -35,22 +36,21 @@ def choose() -> tuple[Any, Any]:
     known = {name: found for name in ANALYSES if len(found := _runs(name)) > 1}
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
-        st.stop()
+        address.stop()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 220)
-        a, b = (_pick(label, known[analysis], default, 420) for label, default in (("a", 0), ("b", 1)))
+        analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 200)
+        a, b = (_pick(label, known[analysis], default, 340) for label, default in (("a", 0), ("b", 1)))
     return _result(analysis, a), _result(analysis, b)
 
 
 def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> str:
-    """A choice among options (address -> label) that the address always holds: the first runs change with the store."""
-    key, addresses = f"compare-{name}", list(options)
-    if st.session_state.get(key) not in addresses:
-        asked = st.query_params.get(name)
-        st.session_state[key] = asked if asked in addresses else addresses[default]
+    """A choice among options (address -> label) that the address always has: the first runs change with the store."""
     label = name.upper() if len(name) == 1 else name.capitalize()
-    chosen = st.selectbox(label, addresses, format_func=options.__getitem__, key=key, width=width)
-    st.query_params[name] = chosen
+    keys = list(options)
+    chosen = address.selectbox(
+        label, keys, key=name, default=keys[default], format_func=options.__getitem__, width=width
+    )
+    address.put(name, chosen)
     return chosen
 
 
@@ -100,16 +100,13 @@ def _result(analysis: str, address: str) -> Any:
 
 def quantity(comparison: Comparison) -> str:
     """The choice of the quantity that is shown."""
-    keys = list(comparison.a)
-    if st.session_state.get("compared") not in (None, *keys):
-        del st.session_state["compared"]
-    return st.selectbox(
+    return address.selectbox(
         "Quantity",
-        keys,
-        keys.index(comparison.most_changed()),
-        format_func=lambda key: key.replace("_", " "),
+        list(comparison.a),
         key="compared",
-        bind="query-params",
+        default=comparison.most_changed(),
+        format_func=lambda key: key.replace("_", " "),
+        follows=True,
         width=320,
     )
 
