@@ -20,22 +20,22 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     assert not app.error
     assert re.search(r"\d+ of 48 heads differ in", words(app)), words(app)
     assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.subheader}
-    box = app.selectbox(key="compare-b")
+    box = app.selectbox(key="b")
     norms = next(option for option in box.options if option.endswith("norms"))
     box.set_value(norms).run()
     assert not app.exception
     assert "One run read attention weights, the other norms" in words(app)
     again = open_app("compare", **{name: address(app, name) for name in ("a", "b")})
-    assert again.selectbox(key="compare-b").value == app.selectbox(key="compare-b").value
+    assert again.selectbox(key="b").value == app.selectbox(key="b").value
     assert "One run read attention weights, the other norms" in words(again)
 
 
 def test_checkpoints_of_the_demos_training() -> None:
     app = open_app("compare", analysis="dependency_heads", a="step-0", b="step-0")
-    steps = [option for option in app.selectbox(key="compare-a").options if "step" in option]
+    steps = [option for option in app.selectbox(key="a").options if "step" in option]
     assert len(steps) > 1
-    app.selectbox(key="compare-a").set_value(steps[0]).run()
-    app.selectbox(key="compare-b").set_value(steps[-1]).run()
+    app.selectbox(key="a").set_value(steps[0]).run()
+    app.selectbox(key="b").set_value(steps[-1]).run()
     assert not app.exception
     assert "heads differ in" in words(app)
 
