@@ -44,10 +44,6 @@ class Result(ABC):
         """What the result shows, in one plain sentence with its numbers; empty where the columns of heads say it."""
         return ""
 
-    def comparable(self) -> Self:
-        """The form in which two results of the analysis are compared."""
-        return self
-
     def estimates(self) -> dict[str, Estimate]:
         """Quantities of each head with their uncertainty, by name; the analysis's columns are compared without them."""
         return {}
@@ -55,6 +51,10 @@ class Result(ABC):
     def summary(self) -> dict[str, Any]:
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""
         return {}
+
+    def default_view(self) -> Result:
+        """What tables and figures show where nothing else is chosen."""
+        return self
 
     def to_bytes(self) -> bytes:
         """safetensors, with everything that is no array as JSON in its header."""
@@ -67,6 +67,26 @@ class Result(ABC):
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
         return cls(**unpack(data))
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedResult(Result):
+    """A result of which tables and figures show a view: a type of its own, which `default_view` gives."""
+
+    def arrays(self) -> dict[str, Any]:
+        return self.default_view().arrays()
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.default_view().to_frame()
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return self.default_view().tables()
+
+    def claim(self) -> str:
+        return self.default_view().claim()
+
+    def summary(self) -> dict[str, Any]:
+        return self.default_view().summary()
 
 
 def read_header(head: bytes) -> tuple[str, dict[str, Any]] | None:

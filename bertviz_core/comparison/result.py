@@ -185,7 +185,7 @@ class Comparison(Result):
 
 def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
-    one, other = a.comparable(), b.comparable()
+    one, other = a.default_view(), b.default_view()
     found, beside = _estimates(one), _estimates(other)
     shared = [key for key in found if key in beside]
     if a.analysis != b.analysis or not shared:

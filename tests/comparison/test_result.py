@@ -71,7 +71,7 @@ def test_accuracies_are_compared_as_proportions(run):
         run("dependency_heads", source=sample("treebank"), max_length=64, weights=w) for w in ("attention", "norms")
     )
     comparison = compare(a, b)
-    shown = [result.comparable() for result in (a, b)]
+    shown = [result.default_view() for result in (a, b)]
     row = shown[0].relations.index("UAS")
     n = int(shown[0].n.sum(0)[row])
     right = [result.correct.sum(0).max(0)[row, 1, 0] for result in shown]
@@ -90,7 +90,7 @@ def test_other_inputs_views_and_weights_are_said(run):
     assert "maximum length (24 and 16)" in said
     assert "differ in mode" in said and "norms" in said and "conservative" in said
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
-    viewed = [bank.chosen(view, 1) for view in ("as-is", "function-heads")]
+    viewed = [bank.counts(view, 1) for view in ("as-is", "function-heads")]
     notes = compare(*viewed).notes
     assert any("differ in view (as-is and function-heads)" in note for note in notes)
     assert any(note.startswith("Only one of the runs has") for note in notes)
