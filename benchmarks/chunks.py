@@ -85,6 +85,7 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     """A driver with simulated workers, that merges sums of BERT-base's shape and saves them to a store."""
     import torch
 
+    import benchmarks.chunks
     from bertviz_core.analyses.averages import SegmentAverages
     from bertviz_core.analyses.chunks import ChunkPass
     from bertviz_core.analyses.request import Request
@@ -104,7 +105,7 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
     chunks = ChunkPass([request], index, _shape(), Store(folder, shipped=folder), "simulated")
     assert isinstance(chunks.sums[0].total, SegmentAverages)
-    pool = Pool(Simulated, workers, "", "cpu")
+    pool = Pool(benchmarks.chunks.Simulated, workers, "", "cpu")  # which workers can import, unlike __main__
     pool.call("take_state", state)
 
     def tasks() -> Iterator[Task]:
