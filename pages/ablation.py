@@ -18,17 +18,16 @@ from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.numbers import number
 from pages.shared import boxes, page
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import ablation_view, head_view
 
 WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 210), ("value", 130))}
 
 selection = sidebar.current()
 page.header("ablation", selection)
-mean = st.toggle(
+mean = address.toggle(
     "Replace by the mean",
     key="mean",
-    bind="query-params",
     help="A head that is switched off gives its mean output over the corpus, in place of zeros.",
 )
 request = selection.request("ablation", {"mean": True} if mean else {})

@@ -11,7 +11,7 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import boxes, page
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import coreference_documents, coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
@@ -26,28 +26,26 @@ page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
 result = page.result_or_stop(request, selection, CoreferenceHeads)
 
-controls = st.container(horizontal=True, vertical_alignment="bottom")
-with controls:
-    kind = st.segmented_control("Mentions", TYPE_ROWS, default="all", required=True, key="kind", bind="query-params")
-    candidates = st.segmented_control(
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    kind = address.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
+    candidates = address.segmented(
         "Candidates",
         CANDIDATES,
-        default=CANDIDATES[0],
-        required=True,
         key="candidates",
-        bind="query-params",
+        default=CANDIDATES[0],
         help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
     result = derived(CoreferenceHeads.chosen, result, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
-with controls:
-    result = coreference_view.with_uploaded_predictions(result, request)
+claim, figures = st.container(), st.container()
+result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
 
-coreference_view.claim(result, selection)
-coreference_view.other_claim(result, choice.direction, selection)
+with claim:
+    coreference_view.claim(result, selection)
+    coreference_view.other_claim(result, choice.direction, selection)
 
-left, right = st.columns([3, 2], gap="medium")
+left, right = figures.columns([3, 2], gap="medium")
 with left:
     shown = (choice, *(name for name in result.systems if name != ELSE_NEAREST))  # in the table; here one line more
     st.markdown("**Accuracy by distance**")

@@ -162,7 +162,7 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: Key of its page's choice of the column that the map shows.
+        control: The same as `control_key`, where that is not made of its name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         limit: How many inputs it reads where the settings give no limit; None for all.
@@ -248,7 +248,12 @@ class Analysis:
 
     def map_of(self, quantity: str) -> dict[str, str]:
         """The part of its page's address that shows the map of one quantity."""
-        return {self.control: self.column(quantity).short}
+        return {self.control_key: quantity}
+
+    @property
+    def control_key(self) -> str:
+        """Key of its page's choice of the column that the map shows."""
+        return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""

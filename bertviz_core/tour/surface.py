@@ -9,7 +9,7 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.surface_patterns.norms import change
-from bertviz_core.heads import Head
+from bertviz_core.heads import highest
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.tour.findings import Findings
@@ -17,11 +17,6 @@ from bertviz_core.tour.step import Step
 
 NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
 ALIKE = 0.1  # ratios so close to 1 tell no difference
-
-
-def highest(values: np.ndarray) -> Head:
-    """The head with the highest value."""
-    return Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
 
 
 def present(result: object, quantity: str) -> np.ndarray:

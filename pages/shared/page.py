@@ -27,7 +27,7 @@ from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import appearance, catalogue, sidebar
+from pages.shared.frame import address, appearance, catalogue, sidebar
 from pages.shared.frame.selection import Selection, seconds_to_analyze
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -93,7 +93,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
         job_panel.ended(job)
         _offer(request, selection)
     st.skeleton(height=420)
-    st.stop()
+    address.stop()
 
 
 def warn_of_unknown(result: Result) -> None:
@@ -177,7 +177,7 @@ def _clicked(key: str) -> None:
     """A redrawn figure reports an empty selection: only a point counts."""
     points = st.session_state[key]["selection"]["points"]
     if points and points[0].get("customdata"):
-        st.session_state["head"] = points[0]["customdata"][0]
+        address.choose(head=points[0]["customdata"][0])
 
 
 def table(
@@ -210,7 +210,7 @@ def table(
 def _row_clicked(key: str, labels: list[str]) -> None:
     rows = st.session_state[key]["selection"]["rows"]
     if rows:
-        st.session_state["head"] = labels[rows[0]]
+        address.choose(head=labels[rows[0]])
 
 
 def downloads(result: Result) -> None:

@@ -28,8 +28,7 @@ SHOWN = steps(PAGES)
 
 
 def tour(number: int, **address: str) -> AppTest:
-    app = open_app(step=str(number), **address)
-    return app.switch_page("pages/tour.py").run()
+    return open_app("tour", step=str(number), **address)
 
 
 def test_there_are_eleven_steps_and_only_those_of_pages_that_are_there_are_shown():
