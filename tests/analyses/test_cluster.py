@@ -37,9 +37,13 @@ CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two workers on this machine, for all tests."""
+    """Two workers on this machine, for all tests, with room for a third one."""
+    import ray
+
+    ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
     with Cluster(Execution("cpu", workers=2)) as started:
         yield started
+    ray.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -115,10 +119,10 @@ def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked,
     """As on another machine: the folder named to the workers is not there, so that its files are sent."""
     monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
     request = request_of("dependency_heads", masked)
-    cluster.pool.workers.append(cluster.pool._class.remote())
-    run_on(cluster, request, store)
-    monkeypatch.undo()
-    cluster.pool.ray.kill(cluster.pool.workers.pop())
+    with Cluster(Execution("cpu", workers=1)) as third:
+        cluster.pool.workers.append(third.pool.workers[0])
+        run_on(cluster, request, store)
+        cluster.pool.workers.pop()
     assert store.get(request.key()) == here["dependency_heads"]
 
 
