@@ -74,11 +74,11 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
     is kept, and a later call goes on from there.
     """
-    wanted = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
-    pinned = store.pinned(other.key() for other in wanted) if store else nullcontext()
+    shared = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
+    pinned = store.pinned(other.key() for other in shared) if store else nullcontext()
     with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
-        results = _compute_pass(wanted, store, execution, progress or Progress(), model, workers=workers)
-    return results[wanted.index(request)]
+        results = _compute_pass(shared, store, execution, progress or Progress(), model, workers=workers)
+    return results[shared.index(request)]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
