@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import html_section, results
 from bertviz_core.analyses.registry import ANALYSES
@@ -24,8 +25,6 @@ from bertviz_core.viewer.view import InputAttention
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
-
-    from bertviz_core.emergence.result import Emergence
 
 INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
 SUFFIXES = (".csv", ".json", ".html", ".svg", ".safetensors")
@@ -63,6 +62,7 @@ def to_table(result: Result) -> str:
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
+    lines += result.summary().get("notes", [])
     return "\n".join(lines)
 
 
@@ -70,15 +70,14 @@ def paper_figure(result: Result) -> go.Figure:
     """The paper's figure for this result."""
     if result.analysis in ANALYSES:
         return ANALYSES[result.analysis].figure(result)
-    from bertviz_core.emergence.figure import paper_figure as emergence_figure
-
-    return emergence_figure(cast("Emergence", result))
+    figure: go.Figure = import_module(f"bertviz_core.{result.analysis}.figure").paper_figure(result)
+    return figure
 
 
 def title_of(result: Result) -> str:
     """As "Surface patterns: demo on encyclopedia"."""
     about = origin(result.provenance)
-    title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else "Emergence"
+    title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
     return f"{title}: {Path(about['model']).name} on {about['corpus']}"
 
 
@@ -86,7 +85,7 @@ def to_section(result: Result) -> str:
     """Title, claim, figures, table and origin as a part of an HTML page, for `html_section.page`."""
     analysis = ANALYSES.get(result.analysis)
     title = title_of(result)
-    figures = analysis.figures(result) if analysis else {"Course of the training": paper_figure(result)}
+    figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     return html_section.section(result, title, figures, analysis)
 
 

@@ -17,14 +17,8 @@ page.header("dependency_heads", selection)
 stored = page.result_or_stop(relation_choice.choose_rule(selection), selection, DependencyHeads)
 shown = relation_choice.counts(stored, selection)
 result = derived(DependencyHeads.show, stored, *shown)
-relation_view.say_view(result, shown.view)
-
 relation, direction = relation_choice.choose(result)
 relation_view.headline(result, relation, direction, selection)
-page.metrics(relation_view.numbers(result, relation, direction, selection))
-
-st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
-relation_view.table(result, selection)
 
 left, right = st.columns(2, gap="medium")
 with left:
@@ -40,6 +34,12 @@ with right:
     st.markdown("**Table 1 as a chart**")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
     page.chart(page.drawn(paper_figure, result, selection.base), "table-figure", alt, clickable=False)
+
+page.metrics(relation_view.numbers(result, relation, direction, selection))
+
+st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
+relation_view.table(result, selection)
+relation_view.say_view(result, shown.view)
 
 relation_view.sentences(result, selection, relation, direction)
 

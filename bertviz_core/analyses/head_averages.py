@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 
 if TYPE_CHECKING:
@@ -52,6 +53,14 @@ class HeadAverages(Result):
     def present(self) -> list[str]:
         """The quantities that some segment has: a model without SEP has no attention to SEP, not zero."""
         return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
+
+    def estimates(self) -> dict[str, Estimate]:
+        """With standard errors over segments; a single segment has none."""
+        counts = dict(zip(self.quantities, self.segments.tolist(), strict=True))
+        return {
+            name: Estimate(self[name], self.error[self.quantities.index(name)] if counts[name] > 1 else None)
+            for name in self.present
+        }
 
     def arrays(self) -> dict[str, Any]:
         return {name: to_lists(self[name]) for name in self.present}

@@ -26,9 +26,10 @@ BUILT_IN = (
     "ablation",
 )
 ENTRY_POINT = "bertviz_core.analyses"
-PAGES = ("overview", "attention_viewer", "emergence", "tour")
+PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
 COMMANDS = (
     "overview",
+    "compare",
     "emergence",
     "join-emergence",
     "attention",

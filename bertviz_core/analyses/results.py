@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 
@@ -42,6 +43,10 @@ class Result(ABC):
     def claim(self) -> str:
         """What the result shows, in one plain sentence with its numbers; empty where the columns of heads say it."""
         return ""
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Quantities of each head with their uncertainty, by name; the analysis's columns are compared without them."""
+        return {}
 
     def summary(self) -> dict[str, Any]:
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""

@@ -11,6 +11,7 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.cli.analyses import add_analysis
+from bertviz_core.cli.compare import compare_app
 from bertviz_core.cli.emergence import emergence_app
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.cli.report import report_app
@@ -53,6 +54,7 @@ def overview(
 
 app.add_typer(inputs_app)
 app.add_typer(emergence_app)
+app.add_typer(compare_app)
 app.add_typer(report_app)
 app.add_typer(store_app, name="store")
 

@@ -45,8 +45,8 @@ def analyze(
         device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
         batch_tokens: Tokens per batch; the device decides where it is None.
         store: True for the store that command and app use, a folder for another one, False for none.
-        **options: `max_length`, `limit`, `seed`, `mode`, `dtype` and the analysis's own options, as its command has
-            them with hyphens.
+        **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options, as its
+            command has them with hyphens.
 
     Raises:
         BertvizError: The model, the corpus or an option cannot be used; the message says what to do.
@@ -59,7 +59,7 @@ def analyze(
     """
     found = _analysis(analysis)
     given = _split(found, options)
-    settings = Settings(**given[Settings])
+    settings = found.relevant(Settings(**given[Settings]))
     chosen = found.options(**{name: value for name, value in given[found.options].items() if not _is_file(found, name)})
     view = found.view(**given[found.view])
     chosen.check()

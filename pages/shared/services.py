@@ -9,9 +9,10 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.access import Access, from_environment
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import registry, requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
+from bertviz_core.comparison import checkpoints
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series, shipped
@@ -21,7 +22,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
-from bertviz_core.overview.stored_results import stored_results
+from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
@@ -144,6 +145,34 @@ def analyzed_models() -> tuple[tuple[str, str], ...]:
     """(model's name, text's digest) of every stored result of surface patterns."""
     found = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
     return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in found)
+
+
+@st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
+def runs() -> tuple[StoredResult, ...]:
+    """Every stored result by its header."""
+    return tuple(stored_results(store()))
+
+
+def run(key: str, analysis: str, names: tuple[tuple[str, str], ...]) -> Any | None:
+    """A stored result by its key, with this reader's names of corpora (digest, name); None where it is gone."""
+    result = _run(key, analysis)
+    return None if result is None else derived(_renamed, result, names, *_model_of(result))
+
+
+def _model_of(result: Result) -> tuple[str, str | None]:
+    return result.provenance["model"]["name"], result.provenance["model"]["revision"]
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _run(key: str, analysis: str) -> Any | None:
+    data = store().get(key)
+    return None if data is None else registry.ANALYSES[analysis].result_class.from_bytes(data)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def checkpoint_run(address: str, analysis: str) -> Result:
+    """A checkpoint of the training that ships, as a result of its own."""
+    return checkpoints.result(shipped_emergence(), analysis, address)
 
 
 @st.cache_resource(show_spinner=False)

@@ -19,6 +19,7 @@ from bertviz_core.analyses.coreference_heads.groups import (
     by_type,
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import is_above, share, wilson
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
@@ -80,6 +81,11 @@ class AntecedentCounts(Result):
             systems=[*self.systems, f"predictions: {predictions.name}"],
             system_correct=np.concatenate([self.system_correct, correct[None]]),
         )
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each type of mention that there is: accuracy from a mention to its antecedent."""
+        counts = zip(TYPE_ROWS, self.accuracy[0], self.n.tolist(), strict=True)
+        return {kind: Estimate(values, n=int(n)) for kind, values, n in counts if n}
 
     @property
     def n(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
@@ -80,6 +81,11 @@ class RelationCounts(Result):
         above = self.above()
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each relation: each head's accuracy in its better direction, of n words."""
+        best, n = self.accuracy.max(0), self.n.sum(0)
+        return {name: Estimate(best[row], n=int(n[row])) for row, name in enumerate(self.relations) if n[row]}
 
     def arrays(self) -> dict[str, Any]:
         return {

@@ -37,6 +37,7 @@ class Entry:
 EXPLORE = (
     Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
     Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
+    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", panel=False, reads_maps=False),
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False, reads_maps=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False, reads_maps=False),
 )

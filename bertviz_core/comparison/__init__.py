@@ -1,0 +1,1 @@
+"""Two runs of one analysis side by side (docs/methods.md, section 13)."""

@@ -1,0 +1,51 @@
+"""Checkpoints of an emergence as runs that can be compared: what did a part of the training teach?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.analyses.head_averages import averages_of
+from bertviz_core.analyses.results import Result
+from bertviz_core.emergence.result import Emergence
+
+QUANTITIES = {  # an emergence keeps averages by name, whatever analysis they are of
+    "surface_patterns": ("previous", "next", "current", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep"),
+    "entropy": ("entropy", "from_cls", "max_weight"),
+}
+NAMED = 5  # checkpoints that are offered: the first, the last, and those between at equal distances
+
+
+def names(emergence: Emergence, analysis: str) -> dict[str, str]:
+    """Address, as "step-500", -> name; empty for an analysis that the emergence has nothing of."""
+    if analysis not in (*QUANTITIES, "dependency_heads"):
+        return {}
+    places = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
+    steps = emergence.steps[places].tolist()
+    return {f"step-{step}": f"training of {emergence.provenance['model']['name']}, step {step:,}" for step in steps}
+
+
+def result(emergence: Emergence, analysis: str, address: str) -> Result:
+    """One checkpoint's result. Averages come without standard errors, which an emergence does not keep."""
+    place = emergence.steps.tolist().index(int(address.removeprefix("step-")))
+    origin = emergence.provenance
+    about = origin["model"] | {
+        "name": f"{origin['model']['name']}, step {emergence.steps[place]:,}",
+        "fingerprint": origin["checkpoints"][place]["fingerprint"],
+    }
+    provenance = origin | {"analysis": analysis, "model": about}
+    if analysis == "dependency_heads":
+        found = emergence.dependency(place)
+        return replace(found, provenance=found.provenance | {"model": about, "analysis": analysis})
+    return _averages(emergence, analysis, place, provenance | {"options": {}})
+
+
+def _averages(emergence: Emergence, analysis: str, place: int, provenance: dict[str, Any]) -> Result:
+    quantities = [name for name in QUANTITIES[analysis] if name in emergence.present]
+    mean = np.stack([emergence[name][place] for name in quantities])
+    absent = np.full_like(mean, np.nan)
+    top = np.zeros((*mean.shape, 0))
+    segments = np.ones(len(quantities), dtype=int)  # one has no standard error
+    return averages_of(analysis)(provenance, quantities, mean, absent, segments, top.astype(int), top, {})

@@ -1,0 +1,70 @@
+"""What differs between two runs, and what then cannot be compared without a word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
+INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
+CONSERVATIVE = (
+    "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
+    "conservative: it marks too few heads rather than too many."
+)
+
+
+def values_of(provenance: dict[str, Any]) -> dict[str, Any]:
+    """What a run was computed from and with, by name."""
+    settings = {"weights": "attention"} | provenance["settings"]
+    corpora = {role: other["digest"] for role, other in provenance.get("others", {}).items()}
+    return {
+        "model": provenance["model"]["fingerprint"],
+        "corpus": provenance["corpus"]["digest"],
+        **{name: settings[name] for name in SETTINGS},
+        **provenance["options"],
+        **corpora,
+    }
+
+
+def differing(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """Names of what differs between two provenances."""
+    one, other = values_of(a), values_of(b)
+    return [name for name in one | other if one.get(name) != other.get(name)]
+
+
+def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """Sentences about what makes two runs hard to compare, then on how errors are combined."""
+    one, other, found = values_of(a), values_of(b), []
+    for name in differing(a, b):
+        pair = f"({_shown(one.get(name))} and {_shown(other.get(name))})"
+        if name in INPUTS:
+            found.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
+        elif name == "mode":
+            found.append("The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.")
+        elif name == "weights":
+            found.append("One run read attention weights, the other norms: the same quantities of other maps.")
+        elif name == "corpus":
+            found.append("The runs read different corpora, so a difference may be one of the texts.")
+        elif name not in ("model", "seed"):
+            found.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
+    return [*found, CONSERVATIVE] if "corpus" not in differing(a, b) else found
+
+
+def _shown(value: Any) -> Any:
+    return "none" if value is None else value
+
+
+def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
+    """What tells the runs apart, in a few words each."""
+    if not (different := differing(a, b)):
+        return "A", "B"
+    return _name(a, different), _name(b, different)
+
+
+def _name(provenance: dict[str, Any], different: list[str]) -> str:
+    shown = values_of(provenance) | {
+        "model": provenance["model"]["name"],
+        "corpus": provenance["corpus"]["name"],
+        "limit": provenance["settings"]["limit"] or "none",
+    }
+    words = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}
+    return ", ".join(f"{words.get(name, '')}{shown.get(name)}" for name in different)

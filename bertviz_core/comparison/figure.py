@@ -1,0 +1,95 @@
+"""A against B: heads as dots, and models of different shapes by relative depth."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.comparison.result import Comparison
+from bertviz_core.heads import all_heads
+from bertviz_core.numbers import number
+
+COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
+UNMARKED = "#8c8c8c"
+
+
+def paper_figure(result: Comparison) -> go.Figure:
+    """The quantity in which the most heads changed."""
+    key = result.most_changed()
+    return scatter(result, key) if result.changes else by_depth(result, key)
+
+
+def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
+    """A dot for each head: across in A, up in B; above the diagonal it grew. Heads that differ are filled."""
+    change, figure = result.changes[key], go.Figure()
+    ends = [np.nanmin([change.a, change.b]), np.nanmax([change.a, change.b])]
+    line = {"color": UNMARKED, "width": 1, "dash": "dot"}
+    figure.add_scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False)
+    for name, chosen, symbol in (
+        ("differs", change.marked, "circle"),
+        ("no difference shown", ~change.marked, "circle-open"),
+    ):
+        heads = [head for head in all_heads(*change.a.shape) if chosen[head.layer, head.head]]
+        at = tuple(np.array([[head.layer, head.head] for head in heads], dtype=int).reshape(-1, 2).T)
+        figure.add_scatter(
+            x=change.a[at],
+            y=change.b[at],
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 9, "color": COLORS["B"] if symbol == "circle" else UNMARKED},
+            customdata=[[head.label(), head.label(base), number(change.p[head.layer, head.head])] for head in heads],
+            hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
+        )
+    figure.update_xaxes(title=f"A: {result.names[0]}")
+    figure.update_yaxes(title=f"B: {result.names[1]}")
+    return _framed(figure)
+
+
+def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
+    """Dots for heads and a line through the layer means of both runs; across, the layer over the number of layers."""
+    figure = go.Figure()
+    for run, estimates, name in (("A", result.a, result.names[0]), ("B", result.b, result.names[1])):
+        values = estimates[key].values
+        depths = np.arange(1, len(values) + 1) / len(values)
+        heads = all_heads(*values.shape)
+        figure.add_scatter(
+            x=np.repeat(depths, values.shape[1]),
+            y=values.reshape(-1),
+            mode="markers",
+            name=f"{run}: {name}",
+            legendgroup=run,
+            marker={"color": COLORS[run], "size": 7, "opacity": 0.5, "symbol": "circle" if run == "A" else "diamond"},
+            customdata=[head.label(base) for head in heads],
+            hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
+        )
+        figure.add_scatter(
+            x=depths, y=np.nanmean(values, axis=1), mode="lines", line={"color": COLORS[run]}, legendgroup=run,
+            showlegend=False, hovertemplate=f"{run}, mean %{{y:.3~r}}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(title="layer / number of layers")
+    figure.update_yaxes(title=key.replace("_", " "))
+    return _framed(figure)
+
+
+def distributions(result: Comparison, key: str) -> go.Figure:
+    """All heads of each run, sorted: across, the share of heads that have at most the value."""
+    figure = go.Figure()
+    for run, estimates, name in (("A", result.a, result.names[0]), ("B", result.b, result.names[1])):
+        values = np.sort(estimates[key].values[~np.isnan(estimates[key].values)])
+        shares = np.arange(1, len(values) + 1) / len(values)
+        figure.add_scatter(
+            x=values,
+            y=shares,
+            mode="lines",
+            line={"color": COLORS[run], "shape": "hv", "dash": "solid" if run == "A" else "dash"},
+            name=f"{run}: {name}",
+            hovertemplate="%{y:.0%} of the heads have at most %{x:.3~r}<extra></extra>",
+        )
+    figure.update_xaxes(title=key.replace("_", " "))
+    figure.update_yaxes(title="share of heads", range=[0, 1.02], tickformat=".0%")
+    return _framed(figure)
+
+
+def _framed(figure: go.Figure) -> go.Figure:
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    return figure.update_layout(height=380, margin={"l": 60, "r": 10, "t": 40, "b": 45}, legend=legend, dragmode=False)

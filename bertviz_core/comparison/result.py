@@ -1,0 +1,213 @@
+"""Two runs of one analysis: every quantity of every head in A, in B, and its difference."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import safetensors.numpy
+
+from bertviz_core.analyses.estimates import Estimate
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.comparison.comparable import cautions, differing, names
+from bertviz_core.comparison.statistics import holm, newcombe, normal, two_sided
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.numbers import number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One quantity in both runs, of the same shape. All (layer, head).
+
+    Attributes:
+        a, b: The quantity in each run.
+        difference: b - a.
+        error: Standard error of the difference; NaN where it is not known.
+        low, high: 95% interval of the difference: Newcombe's for proportions, else 1.96 standard errors to each side.
+        p: Two-sided, adjusted over all heads by Holm; NaN where the error is not known.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    difference: np.ndarray
+    error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p: np.ndarray
+
+    @classmethod
+    def of(cls, a: Estimate, b: Estimate) -> Change:
+        """From the two runs' estimates."""
+        difference = b.values - a.values
+        error = np.hypot(a.standard_error, b.standard_error)
+        interval = newcombe(a.values, a.n, b.values, b.n) if a.n and b.n else normal(difference, error)
+        return cls(a.values, b.values, difference, error, *interval, holm(two_sided(difference, error)))
+
+    @property
+    def marked(self) -> np.ndarray:
+        """(layer, head) bool: whether the head's adjusted p is under ALPHA."""
+        return np.nan_to_num(self.p, nan=1.0) < ALPHA
+
+    def by_size(self) -> list[Head]:
+        """All heads, the largest difference first; heads without a value are left out."""
+        heads = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head.layer, head.head])]
+        return sorted(heads, key=lambda head: -abs(self.difference[head.layer, head.head]))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Result):
+    """The quantities that both runs have; made by `compare`.
+
+    Attributes:
+        compared: Name of the analysis.
+        a, b: Each run's estimates by quantity, in one order.
+        other: Provenance of run B; `provenance` is that of run A.
+        missing: Quantities that only one of the runs has.
+        changes: By quantity; empty where the models have different shapes.
+    """
+
+    analysis: ClassVar[str] = "comparison"
+    more_tables: ClassVar[tuple[str, ...]] = ("best",)
+    compared: str
+    a: dict[str, Estimate]
+    b: dict[str, Estimate]
+    other: dict[str, Any]
+    missing: list[str] = field(default_factory=list)
+    changes: dict[str, Change] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What tells A and B apart."""
+        return names(self.provenance, self.other)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know before believing a difference."""
+        found = cautions(self.provenance, self.other)
+        if not self.changes:
+            shapes = " and ".join("{} × {}".format(*_first(run).values.shape) for run in (self.a, self.b))
+            found.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+        if self.missing:
+            found.append(f"Only one of the runs has: {', '.join(self.missing)}.")
+        return found
+
+    def arrays(self) -> dict[str, Any]:
+        return {}
+
+    def summary(self) -> dict[str, Any]:
+        """Under "a", "b", "difference", "p" and the interval's ends: quantity -> (layer, head)."""
+        parts: dict[str, dict[str, np.ndarray]] = {
+            name: {key: one.values for key, one in run.items()} for name, run in (("a", self.a), ("b", self.b))
+        }
+        for name in ("difference", "p", "low", "high"):
+            parts[name] = {key: getattr(change, name) for key, change in self.changes.items()}
+        values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in parts.items()}
+        about = {"compared": self.compared, "differing": differing(self.provenance, self.other), "notes": self.notes}
+        return values | about | {"other_provenance": self.other}
+
+    def to_bytes(self) -> bytes:
+        """safetensors: an array (layer, head) for each part and quantity, as "difference/to_sep"."""
+        parts = [("a", self.a), ("b", self.b)]
+        arrays = {f"{name}/{key}": estimate.values for name, run in parts for key, estimate in run.items()}
+        for key, change in self.changes.items():
+            arrays |= {f"{name}/{key}": getattr(change, name) for name in ("difference", "low", "high", "p")}
+        header = {"analysis": self.analysis, "json": json.dumps({"a": self.provenance, "b": self.other})}
+        return safetensors.numpy.save({name: np.ascontiguousarray(v) for name, v in arrays.items()}, header)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each quantity and head; for models of different shapes also for each run."""
+        import pandas as pd
+
+        if self.changes:
+            columns = ("a", "b", "difference", "low", "high", "p")
+            frames = [
+                head_frame({name: getattr(change, name) for name in columns}).assign(quantity=key)
+                for key, change in self.changes.items()
+            ]
+        else:
+            frames = [
+                head_frame({"value": estimate.values}).assign(quantity=key, run=run)
+                for run, estimates in (("A", self.a), ("B", self.b))
+                for key, estimate in estimates.items()
+            ]
+        return pd.concat(frames, ignore_index=True).assign(a_is=self.names[0], b_is=self.names[1])
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """For each quantity the head with the highest value in A, that in B, and the difference of the two values."""
+        import pandas as pd
+
+        return {"best": pd.DataFrame([self._best(key) for key in self.a])}
+
+    def _best(self, key: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"quantity": key}
+        best = []
+        for name, estimate in (("a", self.a[key]), ("b", self.b[key])):
+            at = np.unravel_index(int(np.nanargmax(estimate.values)), estimate.values.shape)
+            n = {f"n_{name}": estimate.n} if estimate.n else {}
+            row |= n | {f"head_{name}": Head(*map(int, at)).label(), name: float(estimate.values[at])}
+            value, error = (np.array([[part[at]]]) for part in (estimate.values, estimate.standard_error))
+            best.append(Estimate(value, error, estimate.n))
+        change = Change.of(*best)
+        return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
+
+    def claim(self) -> str:
+        """How many heads changed in the quantity in which the most did."""
+        if not self.changes:
+            return self.notes[0]
+        key = self.most_changed()
+        return self.claim_of(key)
+
+    def most_changed(self) -> str:
+        """The quantity in which the most heads changed, the first of equals."""
+        return max(self.changes or self.a, key=lambda key: self.changes[key].marked.sum() if self.changes else 0)
+
+    def claim_of(self, key: str, base: int = 1) -> str:
+        """What changed in one quantity, in one sentence."""
+        change = self.changes[key]
+        head = change.by_size()[0]
+        at = (head.layer, head.head)
+        moved = f"{head.label(base)} changed most, from {number(change.a[at])} to {number(change.b[at])}"
+        if np.isnan(change.p).all():
+            return f"In {key}, head {moved}; without standard errors no difference is marked."
+        return (
+            f"{int(change.marked.sum())} of {change.a.size} heads differ in {key} (Holm-adjusted p < {ALPHA}); {moved}."
+        )
+
+
+def compare(a: Result, b: Result) -> Comparison:
+    """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
+    one, other = a.default_view(), b.default_view()
+    found, beside = _estimates(one), _estimates(other)
+    shared = [key for key in found if key in beside]
+    if a.analysis != b.analysis or not shared:
+        raise SettingsError(
+            f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
+            hint="Choose two results of one analysis that says something of each head.",
+        )
+    first, second = ({key: run[key] for key in shared} for run in (found, beside))
+    same_shape = _first(first).values.shape == _first(second).values.shape
+    changes = {key: Change.of(first[key], second[key]) for key in shared} if same_shape else {}
+    missing = sorted(found.keys() ^ beside.keys())
+    return Comparison(one.provenance, a.analysis, first, second, other.provenance, missing, changes)
+
+
+def _estimates(result: Result) -> dict[str, Estimate]:
+    """What the result estimates of each head; without that, what its analysis's columns read, without errors."""
+    if found := result.estimates():
+        return found
+    columns = ANALYSES[result.analysis].columns
+    read = {column.quantity: column.read(result) for column in columns}
+    return {name: Estimate(values) for name, values in read.items() if values is not None}
+
+
+def _first(run: dict[str, Estimate]) -> Estimate:
+    return next(iter(run.values()))

@@ -1,0 +1,60 @@
+"""Compare: two stored runs of one analysis, head by head (docs/methods.md, section 13)."""
+
+import streamlit as st
+
+from bertviz_core.comparison import figure
+from bertviz_core.comparison.result import Change, compare
+from pages.shared import page
+from pages.shared.boxes import plain
+from pages.shared.derived import derived
+from pages.shared.frame import sidebar
+from pages.shared.views import compare_view
+
+selection = sidebar.current()
+page.title("compare")
+comparison = derived(compare, *compare_view.choose())
+st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
+key = compare_view.quantity(comparison)
+
+if comparison.changes:
+    st.markdown(f"**{plain(comparison.claim_of(key, selection.base))}**")
+for note in comparison.notes:
+    st.caption(plain(note))
+
+if comparison.changes:
+    page.metrics(compare_view.numbers(comparison.changes[key], selection))
+    compare_view.maps(comparison, key, selection)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.subheader("A against B")
+        drawing = page.drawn(figure.scatter, comparison, key, selection.base)
+        alt = f"{key}: a dot for each head, run A across and run B up"
+        page.chart(drawing, "compare-scatter", alt, head=selection.head)
+    with right:
+        st.subheader("Heads that changed most")
+        compare_view.table(comparison.changes[key], selection)
+else:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.subheader("By relative depth")
+        alt = f"{key} by layer over the number of layers, a dot for each head of both models"
+        page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt, clickable=False)
+    with right:
+        st.subheader("All heads, sorted")
+        alt = f"Share of the heads of each model that have at most a value of {key}"
+        page.chart(page.drawn(figure.distributions, comparison, key), "compare-heads", alt, clickable=False)
+
+st.subheader("Best heads")
+compare_view.best(comparison)
+page.downloads(comparison)
+page.about(
+    r"z = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad s^2 = \frac{p(1-p)}{n} \text{ for a proportion}",
+    "Standard errors of averages are over segments. p is two-sided under a normal distribution, and adjusted for all "
+    "heads of one quantity by Holm's method; heads under .05 are marked. The interval of a difference of two "
+    "proportions is Newcombe's. The best head of a quantity is picked on the data that it is scored on, in both runs.",
+    Change.of,
+    section=13,
+)
+for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
+    with st.expander(f"Where the numbers of {label} come from", icon=":material/fingerprint:"):
+        st.json(run, expanded=1)

@@ -1,0 +1,175 @@
+"""Which two stored runs are compared, and what their page shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.comparison import checkpoints
+from bertviz_core.comparison.result import ALPHA, Change, Comparison
+from bertviz_core.models import allowed
+from bertviz_core.models.checkpoint import DEMO
+from bertviz_core.numbers import number
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.palette import DIVERGING
+from bertviz_core.settings import Settings
+from pages.shared import page, services, stored
+from pages.shared.boxes import plain
+from pages.shared.frame import address
+from pages.shared.frame.selection import Selection
+
+SHOWN = 15  # heads in the table
+Runs = dict[str, str]  # address -> name
+
+
+def choose() -> tuple[Any, Any]:
+    """Draw the choice of an analysis and of two of its runs; the page stops where there are no two.
+
+    Returns:
+        The results of A and B.
+    """
+    known = {name: found for name in ANALYSES if len(found := _runs(name)) > 1}
+    if not known:
+        st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
+        address.stop()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 200)
+        a, b = (_pick(label, known[analysis], default, 340) for label, default in (("a", 0), ("b", 1)))
+    return _result(analysis, a), _result(analysis, b)
+
+
+def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> str:
+    """A choice among options (address -> label) that the address always has: the first runs change with the store."""
+    label = name.upper() if len(name) == 1 else name.capitalize()
+    keys = list(options)
+    chosen = address.selectbox(
+        label, keys, key=name, default=keys[default], format_func=options.__getitem__, width=width
+    )
+    address.put(name, chosen)
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A stored run under the words of the page."""
+
+    address: str
+    name: str
+    rank: tuple[bool, bool, str]
+
+
+def _runs(analysis: str) -> Runs:
+    """Address -> name of what this reader may see: own models and corpora, the samples, and the demo's training. Plain
+    runs on the demo model come first."""
+    corpora, access = stored.names(ANALYSES[analysis].corpus), services.access()
+    models = None if access.folders is None else {DEMO, *allowed.models(access)}
+    found = []
+    for one in services.runs():
+        origin = one.provenance
+        visible = origin["corpus"]["digest"] in corpora and (models is None or origin["model"]["name"] in models)
+        if one.analysis == analysis and visible and "others" not in origin:
+            name = _name(origin, corpora[origin["corpus"]["digest"]])
+            changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
+            found.append(_Named(one.key[:16], name, (origin["model"]["name"] != DEMO, changed, name)))
+    runs = {one.address: one.name for one in sorted(found, key=lambda one: one.rank)}
+    return runs | checkpoints.names(services.shipped_emergence(), analysis)
+
+
+def _name(origin: dict[str, Any], corpus: str) -> str:
+    """As "demo on encyclopedia, norms": what differs from the defaults is named."""
+    usual = Settings(weights="norms").to_json() | {"weights": "attention"}
+    settings = {"weights": "attention"} | origin["settings"]
+    words = {"mode": "mode {}", "max_length": "at most {} tokens", "limit": "{} inputs", "seed": "seed {}"}
+    different = [words.get(k, "{}").format(v) for k, v in settings.items() if v != usual[k]]
+    different += [f"{name.replace('_', ' ')} {value}" for name, value in origin["options"].items()]
+    return ", ".join([f"{origin['model']['name']} on {corpus}", *different])
+
+
+def _result(analysis: str, address: str) -> Any:
+    emergence = services.shipped_emergence()
+    if address in checkpoints.names(emergence, analysis):
+        return services.checkpoint_run(address, analysis)
+    key = next(one.key for one in services.runs() if one.key.startswith(address))
+    return services.run(key, analysis, tuple(stored.names(ANALYSES[analysis].corpus).items()))
+
+
+def quantity(comparison: Comparison) -> str:
+    """The choice of the quantity that is shown."""
+    return address.selectbox(
+        "Quantity",
+        list(comparison.a),
+        key="compared",
+        default=comparison.most_changed(),
+        format_func=lambda key: key.replace("_", " "),
+        follows=True,
+        width=320,
+    )
+
+
+def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
+    """(label, value, beside it): both means, how many heads differ, the chosen head."""
+    marked = int(change.marked.sum())
+    tested = "no standard errors" if np.isnan(change.p).all() else f"of {change.a.size}, Holm-adjusted p < {ALPHA}"
+    entries = [
+        ("Mean over heads, A", number(float(np.nanmean(change.a))), ""),
+        ("Mean over heads, B", number(float(np.nanmean(change.b))), ""),
+        ("Heads that differ", str(marked), tested),
+    ]
+    layers, heads = change.a.shape
+    if selection.head.layer < layers and selection.head.head < heads:
+        at = (selection.head.layer, selection.head.head)
+        beside = "" if np.isnan(change.low[at]) else f"{number(change.low[at])} to {number(change.high[at])}"
+        entries.append((f"Head {selection.label}, B − A", number(float(change.difference[at])), beside))
+    return entries
+
+
+def maps(comparison: Comparison, key: str, selection: Selection) -> None:
+    """A and B on one scale, and B - A on a diverging scale centered on 0."""
+    change = comparison.changes[key]
+    low, high = (float(end([change.a, change.b])) for end in (np.nanmin, np.nanmax))
+    limits, most = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
+    shown = (
+        ("a", f"A: {comparison.names[0]}", change.a, {"limits": limits}),
+        ("b", f"B: {comparison.names[1]}", change.b, {"limits": limits}),
+        ("difference", "B − A", change.difference, {"limits": (-most, most), "scale": DIVERGING}),
+    )
+    for column, (name, title, values, options) in zip(st.columns(3, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{plain(title)}**")
+            described = value_map(values, key.replace("_", " "), base=selection.base, **options)  # type: ignore[arg-type]
+            page.head_map(
+                described, f"compare-map-{name}", f"Map of all heads, layer by head: {title}, {key}", selection
+            )
+
+
+def table(change: Change, selection: Selection) -> None:
+    """The heads with the largest differences; a check mark where the difference is marked."""
+    rows = []
+    for head in change.by_size()[:SHOWN]:
+        at = (head.layer, head.head)
+        interval = "–" if np.isnan(change.low[at]) else f"{number(change.low[at])} to {number(change.high[at])}"
+        values = {name: number(float(getattr(change, name)[at])) for name in ("a", "b", "difference")}
+        p = change.p[at]
+        rows.append(
+            {"head": head.label(selection.base), "A": values["a"], "B": values["b"], "B − A": values["difference"]}
+            | {"95% interval": interval, "p": "–" if np.isnan(p) else f"{p:.2g}", "": "✓" if change.marked[at] else ""}
+        )
+    st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
+
+
+def best(comparison: Comparison) -> None:
+    """The best head of every quantity in A and in B, and the difference of the two."""
+    frame = comparison.tables()["best"]
+    numeric = [name for name in frame if frame[name].dtype.kind == "f" and not name.startswith("n_")]
+    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in numeric}
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=formats,
+        alt="For each quantity the head with the highest value in A and B",
+    )

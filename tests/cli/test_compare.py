@@ -1,0 +1,62 @@
+"""`compare ANALYSIS FILE`: both runs, their difference, and one message for each mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.test_commands import run
+
+TEXT = "The cat sat on the mat.\nIt was warm.\n\nAnother document.\nIt has two lines.\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path: Path) -> None:
+    both, b = tmp_path / "both.json", tmp_path / "b.json"
+    outs = [part for out in (both, tmp_path / "both.csv", tmp_path / "both.best.csv") for part in ("--out", out)]
+    done = run("compare", "surface-patterns", text, "--other-weights", "norms", *outs, store=tmp_path / "s")
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(both.read_text())
+    a = tmp_path / "a.json"
+    for weights, out in (("attention", a), ("norms", b)):
+        assert run("surface-patterns", text, "--weights", weights, "--out", out, store=tmp_path / "s").returncode == 0
+    arrays = [json.loads(out.read_text())["arrays"] for out in (a, b)]
+    assert whole["a"] == arrays[0]
+    for name, values in whole["b"].items():
+        assert values == arrays[1][name]
+        difference = np.array(values, dtype=float) - np.array(arrays[0][name], dtype=float)
+        np.testing.assert_allclose(np.array(whole["difference"][name], dtype=float), difference, atol=1e-12)
+        assert np.shape(whole["p"][name]) == difference.shape
+    table = pd.read_csv(tmp_path / "both.csv")
+    assert set(table["a_is"]) == {"attention"} and set(table["b_is"]) == {"norms"}
+    assert len(pd.read_csv(tmp_path / "both.best.csv")) == len(whole["a"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("surface-patterns",), "Both runs are the same"),
+        (("sep-gradients", "--other-weights", "norms"), "Both runs are the same"),
+        (("patterns", "--other-seed", "1"), "Choose one of surface-patterns"),
+        (("entropy", "--other-mode", "loose"), "Choose one of corrected, paper"),
+    ],
+)
+def test_mistakes_are_one_message(text: Path, tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
+    done = run("compare", arguments[0], text, *arguments[1:], store=tmp_path / "s")
+    assert done.returncode == 2 and expected in done.stderr, done.stderr
+
+
+def test_the_table_is_printed_without_out(text: Path, tmp_path: Path) -> None:
+    done = run("compare", "entropy", text, "--limit", "1", "--other-mode", "paper", store=tmp_path / "s")
+    assert done.returncode == 0, done.stderr
+    assert "difference" in done.stdout and "conservative" in done.stdout

@@ -1,0 +1,151 @@
+"""Two runs of one analysis: differences, errors and marks by the oracle; what cannot be compared is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bertviz_core import exports
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
+from bertviz_core.comparison import checkpoints
+from bertviz_core.comparison.figure import by_depth, distributions, scatter
+from bertviz_core.comparison.result import Change, compare
+from bertviz_core.corpora.samples import sample
+from bertviz_core.emergence.series import shipped
+from bertviz_core.errors import SettingsError
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.settings import Settings
+from tests.analyses import measures
+from tests.families import FAMILIES, save
+from tests.oracles import comparison as oracle
+from tests.oracles import reference
+
+TEXT = "the cat sat on the mat .\nthe dog slept .\n\na river .\nit ran .\n\nwe talk , walk .\nand close .\n\n"
+SETTINGS = Settings(max_length=24)
+
+
+@pytest.fixture(scope="module")
+def run(tiny, demo):
+    from bertviz_core.corpora.source import from_bytes
+
+    def make(analysis, model=tiny, source=None, **changed):
+        corpus = source or from_bytes(TEXT.encode(), "mine.txt")
+        return compute(Request(analysis, model.checkpoint, corpus, replace(SETTINGS, **changed)), None, model=model)
+
+    return make
+
+
+def test_differences_of_averages_with_errors_over_segments(run, demo, source):
+    a, b = run("surface_patterns", demo), run("surface_patterns", demo, mode="paper")
+    change = compare(a, b).changes["to_sep"]
+    sides = []
+    for mode in ("corrected", "paper"):
+        segments = measures.demo_segments(demo, source(TEXT), replace(SETTINGS, mode=mode))
+        sides.append([[reference.surface_patterns(maps[3][2], kinds)["to_sep"] for maps, kinds in segments]])
+    (mean_a, error_a), (mean_b, error_b) = (oracle.mean_and_error(side[0]) for side in sides)
+    error = (error_a**2 + error_b**2) ** 0.5
+    assert change.difference[3, 2] == pytest.approx(mean_b - mean_a, abs=1e-5)
+    assert change.error[3, 2] == pytest.approx(error, abs=1e-5)
+    assert change.high[3, 2] == pytest.approx(mean_b - mean_a + 1.959964 * error, abs=1e-5)
+    raw = [
+        oracle.p_value(d, e) if e else float(d == 0)
+        for d, e in zip(change.difference.flat, change.error.flat, strict=True)
+    ]
+    rejected = oracle.holm_rejects(raw, 0.05)
+    assert set(np.flatnonzero(change.marked.reshape(-1)).tolist()) == rejected
+
+
+def test_a_run_and_itself_differ_nowhere(run):
+    result = run("entropy")
+    comparison = compare(result, result)
+    assert all(not change.marked.any() and (change.difference == 0).all() for change in comparison.changes.values())
+    assert comparison.names == ("A", "B")
+
+
+def test_accuracies_are_compared_as_proportions(run):
+    a, b = (
+        run("dependency_heads", source=sample("treebank"), max_length=64, weights=w) for w in ("attention", "norms")
+    )
+    comparison = compare(a, b)
+    shown = [result.default_view() for result in (a, b)]
+    row = shown[0].relations.index("UAS")
+    n = int(shown[0].n.sum(0)[row])
+    right = [result.correct.sum(0).max(0)[row, 1, 0] for result in shown]
+    change = comparison.changes["UAS"]
+    assert (change.low[1, 0], change.high[1, 0]) == pytest.approx(oracle.newcombe(right[0], n, right[1], n), abs=1e-9)
+    share = [r / n for r in right]
+    assert change.error[1, 0] == pytest.approx(sum(p * (1 - p) / n for p in share) ** 0.5)
+    best = comparison.tables()["best"].set_index("quantity").loc["UAS"]
+    most = [result.correct.sum(0).max(0)[row].max() for result in shown]
+    assert (best["low"], best["high"]) == pytest.approx(oracle.newcombe(most[0], n, most[1], n), abs=1e-9)
+
+
+def test_other_inputs_views_and_weights_are_said(run):
+    notes = compare(run("entropy"), run("entropy", max_length=16, mode="paper", weights="norms")).notes
+    said = " ".join(notes)
+    assert "maximum length (24 and 16)" in said
+    assert "differ in mode" in said and "norms" in said and "conservative" in said
+    bank = run("dependency_heads", source=sample("treebank"), max_length=64)
+    viewed = [bank.counts(view, 1) for view in ("as-is", "function-heads")]
+    notes = compare(*viewed).notes
+    assert any("differ in view (as-is and function-heads)" in note for note in notes)
+    assert any(note.startswith("Only one of the runs has") for note in notes)
+
+
+def test_models_of_different_shapes_are_compared_by_depth(run, tmp_path):
+    folder = save(FAMILIES["modernbert"], tmp_path)
+    other = loading.load(checkpoint.find(str(folder)), "cpu")
+    comparison = compare(run("entropy"), run("entropy", other))
+    assert comparison.changes == {} and "2 × 2 and 3 × 2" in comparison.notes[0]
+    depths = by_depth(comparison, "entropy").data[2].x
+    assert depths == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3, 1, 1])
+    shares = distributions(comparison, "entropy").data[1].y
+    assert shares == pytest.approx(np.arange(1, 7) / 6)
+    whole = json.loads(exports.to_json(comparison))
+    assert whole["difference"] == {} and np.shape(whole["b"]["entropy"]) == (3, 2)
+    best = comparison.tables()["best"].set_index("quantity")
+    assert best.loc["entropy", "b"] == pytest.approx(np.max(whole["b"]["entropy"]))
+
+
+def test_exports_have_every_number(run):
+    comparison = compare(run("surface_patterns"), run("surface_patterns", weights="norms"))
+    whole = json.loads(exports.to_json(comparison))
+    for name, change in comparison.changes.items():
+        for part in ("a", "b", "difference", "p", "low", "high"):
+            np.testing.assert_allclose(np.array(whole[part][name], dtype=float), getattr(change, part))
+    assert "norm_sep" not in whole["a"] and any("norm_sep" in note for note in comparison.notes)
+    for suffix, build in exports.builders(comparison).items():
+        assert build(), suffix
+
+
+def test_dots_on_the_diagonal_are_heads_that_did_not_change(run):
+    result = run("entropy")
+    figure = scatter(compare(result, result), "entropy")
+    empty = figure.data[2]
+    assert list(empty.x) == list(empty.y) and len(figure.data[1].x) == 0
+    assert [row[0] for row in empty.customdata] == ["1-1", "1-2", "2-1", "2-2"]
+
+
+def test_what_has_nothing_in_common_is_refused(run):
+    with pytest.raises(SettingsError, match="no number of each head in common"):
+        compare(run("entropy"), run("surface_patterns"))
+    with pytest.raises(SettingsError, match="clustering"):
+        compare(run("clustering"), run("clustering"))
+
+
+def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
+    emergence = shipped()
+    for analysis in ("surface_patterns", "entropy", "dependency_heads"):
+        first, *_, last = checkpoints.names(emergence, analysis)
+        comparison = compare(*(checkpoints.result(emergence, analysis, address) for address in (first, last)))
+        change = comparison.changes[comparison.most_changed()]
+        assert isinstance(change, Change) and np.abs(change.difference).max() > 0
+        assert np.isnan(change.p).all() == (analysis != "dependency_heads")
+        assert not any("model" in note for note in comparison.notes)
+    patterns = checkpoints.result(emergence, "surface_patterns", last)
+    np.testing.assert_array_equal(patterns["to_sep"], emergence["to_sep"][-1])
+    assert checkpoints.names(emergence, "probes") == {}
