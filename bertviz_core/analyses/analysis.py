@@ -162,7 +162,7 @@ class Analysis:
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Key of its page's choice of the column that the map shows.
         formula: In LaTeX, for a page that is not written by hand.
-        forwards: What it costs, in forward passes.
+        cost: What it takes for a token, beside surface patterns and entropy in one pass.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
@@ -184,7 +184,7 @@ class Analysis:
     prefix: str | None = None
     control: str = ""
     formula: str = ""
-    forwards: float = 1.0
+    cost: float = 1.0
     shared: bool = False
     masked_lm: bool = False
     reads_maps: bool = True

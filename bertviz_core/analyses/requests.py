@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import platform
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.analyses import estimates
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -70,10 +72,15 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Nothing is stored
     before everything is done.
     """
-    wanted = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
+    wanted = shared(request)
     with store.pinned(other.key() for other in wanted) if store else nullcontext():
         results = _compute_pass(wanted, store, execution, progress or Progress(), model)
     return results[wanted.index(request)]
+
+
+def shared(request: Request) -> list[Request]:
+    """The request and those that are always computed with it."""
+    return [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
@@ -163,12 +170,15 @@ def _compute_pass(
     for request in together:
         check_model(request)
     progress.start("Loading the model")
+    started = time.monotonic()
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
+    loaded = time.monotonic()
     results = _pass(together, observing(model, first.settings.weights), execution, progress)
-    for request, result in zip(together, results, strict=True):
-        if store:
+    if store:
+        for request, result in zip(together, results, strict=True):
             store.put(request.key(), result.to_bytes())
+        estimates.remember(store, together, loaded - started, time.monotonic() - loaded)
     return results
 
 

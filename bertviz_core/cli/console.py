@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from bertviz_core import exports
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import estimates, requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -108,6 +108,7 @@ class Console:
         result = requests.find(store, request)
         if result is None:
             open_corpus(ANALYSES[request.analysis].corpus, request.source)  # a wrong file is refused before any work
+            self.say(f"This takes {estimates.text(estimates.seconds(store, [requests.shared(request)]))}.")
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result

@@ -33,5 +33,5 @@ ANALYSIS = Analysis(
     options=ProbeOptions,
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
     prefix="probe_",
-    forwards=8,
+    cost=10,
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core import exports, paper
+from bertviz_core.analyses import estimates
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -20,7 +21,7 @@ from bertviz_core.overview.table import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
-from pages.shared.frame.selection import Selection, seconds_to_analyze
+from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -104,14 +105,11 @@ def _job(page: str, selection: Selection) -> None:
         st.caption("All analyses are stored for these corpora.")
         return
     groups = passes(wanted)
-    forwards = sum(max(ANALYSES[request.analysis].forwards for request in group) for group in groups)
-    seconds = seconds_to_analyze(selection) * forwards
     st.write(
         f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
     )
-    length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    label = f"Run all (about {length})"
+    label = f"Run all ({estimates.text(estimates.seconds(services.store(), groups))})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
 
 
