@@ -6,23 +6,32 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from pages.shared import boxes
-from pages.shared.frame import appearance, catalogue, serving, sidebar
+from pages.shared.frame import address, appearance, catalogue, serving, sidebar
 from pages.shared.jobs import panel as job_panel
+from pages.shared.views import opening
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
 else:
     st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
-    appearance.apply()
     page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
-    entry, reached = catalogue.entry(page.url_path), False
+    entry, reached, complete = catalogue.entry(page.url_path), False, False
+    address.arrive(entry.name)
+    appearance.apply()
+    notes = st.container()
     try:
-        sidebar.choose(entry)
+        sidebar.choose(entry, opening.head)
         reached = True
         page.run()
+        complete = True
     except DownloadNeeded as needed:
         job_panel.offer_download(needed)
     except BertvizError as error:
         if not reached:  # the page draws its own title
             st.title(entry.title)
         boxes.error(error)
+    except address.PageEnd:
+        pass
+    address.leave(complete)
+    with notes:
+        boxes.link_problems(address.problems())

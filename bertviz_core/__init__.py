@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.heads import Head
     from bertviz_core.library.analyze import analyse, analyze
     from bertviz_core.library.lines import AttentionLines, attention
+    from bertviz_core.library.report import report
     from bertviz_core.library.result import AnalysisResult
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "analyse",
     "analyze",
     "attention",
+    "report",
 ]
 _MODULES = {
     "AnalysisResult": "library.result",
@@ -40,6 +42,7 @@ _MODULES = {
     "analyse": "library.analyze",
     "analyze": "library.analyze",
     "attention": "library.lines",
+    "report": "library.report",
 }
 
 # Two OpenMP threads that spin beside another busy process run 8 times slower; it must be set before torch.

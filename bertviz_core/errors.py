@@ -66,7 +66,7 @@ class Cancelled(BertvizError):
     """The user asked a running job to stop."""
 
     def __init__(self) -> None:
-        super().__init__("The job was cancelled.", hint="Nothing was stored; earlier results are kept.")
+        super().__init__("The job was cancelled.", hint="No result was stored; finished parts are kept.")
 
 
 class QueueFull(BertvizError):

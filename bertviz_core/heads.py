@@ -48,6 +48,11 @@ def all_heads(layers: int, heads: int) -> list[Head]:
     return [Head(layer, head) for layer in range(layers) for head in range(heads)]
 
 
+def highest(values: np.ndarray) -> Head:
+    """The head with the highest of (layer, head) values, the first of equals; NaN where a head has no value."""
+    return Head(*(int(place) for place in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+
+
 def ranks(values: np.ndarray) -> np.ndarray:
     """Rank all heads by one quantity.
 

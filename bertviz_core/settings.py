@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -69,7 +70,35 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How to compute; never part of a key. `batch_tokens` None lets the device choose."""
+    """How to compute; never part of a key.
+
+    Attributes:
+        device: auto, cpu or cuda.
+        batch_tokens: Tokens of a batch; None lets the device choose.
+        workers: Processes that share the work; 0 for this process alone, or as many as a cluster has room for.
+        ray: Address of a running Ray cluster; empty for none.
+    """
 
     device: str = "auto"
     batch_tokens: int | None = None
+    workers: int = 0
+    ray: str = ""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes share the work."""
+        return bool(self.workers or self.ray)
+
+
+def app_execution() -> Execution:
+    """How the app computes: with BERTVIZ_WORKERS workers, on the Ray cluster at BERTVIZ_RAY."""
+    return Execution(
+        workers=workers_from(os.environ.get("BERTVIZ_WORKERS", "0")), ray=os.environ.get("BERTVIZ_RAY", "")
+    )
+
+
+def workers_from(text: str) -> int:
+    """A number of workers; raises SettingsError for anything else."""
+    if text.isdecimal() and int(text) < 100_000:
+        return int(text)
+    raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")

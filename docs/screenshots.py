@@ -31,6 +31,7 @@ PAGES = {
     "coreference_heads": "coreference_heads?head=2-4",
     "probes": "probes?head=2-8",
     "clustering": f"clustering?head={CLEAREST}",
+    "ablation": "ablation?head=1-5",
 }
 
 

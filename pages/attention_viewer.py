@@ -6,7 +6,7 @@ from bertviz_core.models.single_input import mask
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import page, services
-from pages.shared.frame import sidebar, viewer_link
+from pages.shared.frame import address, sidebar, viewer_link
 from pages.shared.views import attention_panel, input_choice, marked_tokens
 
 selection = sidebar.current()
@@ -18,24 +18,18 @@ with st.container(key="input-choice"):
         st.caption(f"{one.cut:,} tokens over the limit of {selection.settings.max_length} were cut from the end.")
     viewer_link.back_to_document()
 
-positions = [p for p in marked_tokens.masked(st.query_params.get("mask", "")) if one.can_mask(p, model.tokens)]
+positions = [p for p in marked_tokens.masked(address.get("mask")) if one.can_mask(p, model.tokens)]
 changed = mask(one, positions, model.tokens) if positions else one
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    shape = st.segmented_control(
-        "Show", ["lines", "heatmap", "table"], default="lines", required=True, key="as", bind="query-params"
-    )
-    units = st.segmented_control(
-        "Between", ["tokens", "words"], default="tokens", required=True, key="units", bind="query-params"
-    )
+    shape = address.segmented("Show", ["lines", "heatmap", "table"], key="as", default="lines")
+    units = address.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     sides = "all"
     if one.layout.two_sides:
-        sides = st.selectbox("Segments", list(SIDES), key="sides", bind="query-params", width=120)
-    min_weight = st.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", bind="query-params", width=160)
-    hidden = st.toggle(
-        "Hide special tokens", key="hide", bind="query-params", help="The remaining weights are rescaled to sum to 1."
-    )
-    before = positions and st.toggle("Before masking", key="before", bind="query-params")
+        sides = address.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
+    min_weight = address.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
+    hidden = address.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
+    before = positions and address.toggle("Before masking", key="before")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
 
@@ -50,7 +44,7 @@ with st.container():  # one element, whatever it says: below it the drawing keep
         difference = moved(*maps)
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)
 if not seen.weights.size:
-    st.stop()
+    address.stop()
 
 left, right = st.columns([3, 2], gap="medium")
 with left:

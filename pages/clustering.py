@@ -13,7 +13,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from pages.shared import boxes, page, services
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar, uploads
+from pages.shared.frame import address, sidebar, uploads
 from pages.shared.views import cluster_view
 
 selection = sidebar.current()
@@ -37,10 +37,9 @@ def stored_linguistic_heads(
 
 
 with st.container(horizontal=True, vertical_alignment="center"):
-    root = st.toggle(
+    root = address.toggle(
         "Square-root distance",
         key="root",
-        bind="query-params",
         help="Embed √JS, a metric, instead of JS as in the paper.",
     )
     limits = cluster_view.thresholds()

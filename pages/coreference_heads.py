@@ -11,7 +11,7 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import boxes, page
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import coreference_documents, coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
@@ -28,14 +28,12 @@ result = page.result_or_stop(request, selection, CoreferenceHeads)
 
 controls = st.container(horizontal=True, vertical_alignment="bottom")
 with controls:
-    kind = st.segmented_control("Mentions", TYPE_ROWS, default="all", required=True, key="kind", bind="query-params")
-    candidates = st.segmented_control(
+    kind = address.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
+    candidates = address.segmented(
         "Candidates",
         CANDIDATES,
-        default=CANDIDATES[0],
-        required=True,
         key="candidates",
-        bind="query-params",
+        default=CANDIDATES[0],
         help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
     result = derived(CoreferenceHeads.chosen, result, candidates)

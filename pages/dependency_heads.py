@@ -4,38 +4,23 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.table import latex
-from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
 from pages.shared.derived import derived
 from pages.shared.frame import sidebar
-from pages.shared.views import relation_view
+from pages.shared.views import relation_choice, relation_view
 
 selection = sidebar.current()
 page.header("dependency_heads", selection)
-options = {"possessives": True} if st.session_state.get("possessives") and not selection.settings.paper else {}
-stored = page.result_or_stop(selection.request("dependency_heads", options), selection, DependencyHeads)
+stored = page.result_or_stop(relation_choice.choose_rule(selection), selection, DependencyHeads)
+shown = relation_choice.counts(stored, selection)
+result = derived(DependencyHeads.chosen, stored, *shown)
+relation_view.say_view(result, shown.view)
 
-universal = stored.provenance["format"] == CONLLU
-default_count = default_min_count(selection.source)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    view = st.segmented_control(
-        "Trees", [*VIEWS], default=[*VIEWS][universal], required=True, key="view", bind="query-params"
-    )
-    min_count = st.number_input("Minimum words", 1, value=default_count, step=10, key="least", width=130)
-    if not selection.settings.paper:
-        offsets = st.number_input("Maximum offset", 1, 20, 5, key="offsets", width=120)
-        st.checkbox("Paper's rule for *poss*", key="possessives")
-    else:
-        offsets = 5
-    merge = st.checkbox("Merge subtypes", key="merge", bind="query-params", help="Counts nmod:poss as nmod.")
-result = derived(DependencyHeads.chosen, stored, view, min_count, offsets, merge)
-relation_view.say_view(result, view)
-
-relation, direction = relation_view.choose(result)
-relation_view.headline(result, relation, selection)
+relation, direction = relation_choice.choose(result)
+relation_view.headline(result, relation, direction, selection)
 page.metrics(relation_view.numbers(result, relation, direction, selection))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")

@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.emergence.result import Emergence
 from pages.shared import boxes, files, page
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
@@ -15,10 +15,9 @@ emergence_view.made_of(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
 course = derived(emergence_view.course, result)
 emergence_view.claim(result, course)
-st.toggle(
+address.toggle(
     "Linear axis",
     key=emergence_view.LINEAR,
-    bind="query-params",
     help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
 )
 emergence_view.explore(result, course, selection)

@@ -8,7 +8,7 @@ from bertviz_core.overview.head_summary import counted
 from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
-from pages.shared.frame import links, sidebar
+from pages.shared.frame import address, links, sidebar
 from pages.shared.views import clearest_heads, overview_view
 
 TOUR = "New here? Take the guided tour"
@@ -20,20 +20,19 @@ if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
     st.skeleton(height=420)
-    st.stop()
+    address.stop()
 
 summary = st.container(horizontal=True, vertical_alignment="center")
 left, right = st.columns([2, 3], gap="medium")
 with left:
     picture = st.container()
-    entropy = st.slider(
+    entropy = address.slider(
         "Entropy threshold for broad (nats)",
         0.0,
         7.0,
         Thresholds().entropy,
         0.05,
         key="broad",
-        bind="query-params",
         width=320,
         help="The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold.",
     )

@@ -9,7 +9,7 @@ from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page
-from pages.shared.frame import sidebar
+from pages.shared.frame import address, sidebar
 from pages.shared.views import head_view, norms_view
 
 selection = sidebar.current()
@@ -18,7 +18,7 @@ result = page.result_or_stop(selection.request("surface_patterns"), selection, S
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
-    threshold = st.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", bind="query-params", width=280)
+    threshold = address.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
 values = result[column.quantity]
 over = head_view.over(values, threshold, selection.base)
 put, their = ("put", "their") if len(over) > 1 else ("puts", "its")

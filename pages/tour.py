@@ -9,7 +9,7 @@ from bertviz_core.tour import steps
 from bertviz_core.tour.surface import NORMS
 from pages.shared import page, stored
 from pages.shared.boxes import plain
-from pages.shared.frame import catalogue, links, sidebar
+from pages.shared.frame import address, catalogue, links, sidebar
 
 selection = sidebar.current()
 page.header("tour", selection)
@@ -21,10 +21,7 @@ def go(number: str) -> None:
     st.session_state["step"] = number
 
 
-if "step" not in st.session_state and st.query_params.get("step") not in numbers:
-    st.session_state["step"] = st.session_state.get("tour at", numbers[0])
-number = st.segmented_control("Step", numbers, required=True, key="step", bind="query-params") or numbers[0]
-st.session_state["tour at"] = number  # a widget's own state does not outlive a visit to another page
+number = address.segmented("Step", numbers, key="step", default=numbers[0])
 place = numbers.index(number)
 step = shown[place]
 results, norms = (

@@ -70,6 +70,16 @@ def tiny(tiny_folder: Path):
     return loading.load(checkpoint.find(str(tiny_folder)), "cpu")
 
 
+@pytest.fixture(scope="session")
+def masked(tmp_path_factory: pytest.TempPathFactory):
+    """The same with a masked-word head, so that every analysis runs on it."""
+    from bertviz_core.models import checkpoint, loading
+    from tests.families import FAMILIES, save
+
+    folder = save(FAMILIES["bert"], tmp_path_factory.mktemp("masked-bert"), auto="AutoModelForMaskedLM")
+    return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """An empty store that ships nothing."""

@@ -21,6 +21,7 @@ from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -30,7 +31,9 @@ def results(tmp_path_factory):
     """Every result that ships, by the name of its analysis."""
     store, model = Store(tmp_path_factory.mktemp("store")), checkpoint.find("demo")
     corpora = {name: sample(next(iter(SAMPLES[ANALYSES[name].corpus]))) for name in BUILT_IN}
-    return {name: find(store, Request(name, model, corpora[name])) for name in BUILT_IN} | {"emergence": shipped()}
+    return {
+        name: find(store, Request(name, model, corpora[name], ANALYSES[name].relevant(Settings()))) for name in BUILT_IN
+    } | {"emergence": shipped()}
 
 
 @pytest.mark.parametrize("name", [*BUILT_IN, "emergence"])
@@ -46,7 +49,8 @@ def test_every_result_as_every_file(results, name):
     for part in ("<h1>", "<table", 'class="dataframe"', "arXiv:1906.04341", "plotly-graph-div"):
         assert part in page
     assert re.search("<p class=claim>[^<]*[0-9]", page)
-    assert "limit: None" not in page and "limit: all inputs" in page and 'src="http' not in page
+    limit = "64" if name == "ablation" else "all inputs"
+    assert "limit: None" not in page and f"limit: {limit}" in page and 'src="http' not in page
     assert exports.file_name(result, ".csv").startswith(f"{name}-") and "/" not in exports.file_name(result, ".csv")
 
 

@@ -24,9 +24,10 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.models",),
     ("bertviz_core.engine", "bertviz_core.plotting"),
     ("bertviz_core.analyses",),
-    ("bertviz_core.overview",),
+    ("bertviz_core.claims", "bertviz_core.overview"),
     ("bertviz_core.emergence", "bertviz_core.tour", "bertviz_core.viewer"),
     ("bertviz_core.exports", "bertviz_core.tasks"),
+    ("bertviz_core.paper_report",),
     ("bertviz_core.library",),
     ("bertviz_core.cli",),
     ("bertviz_core",),  # whose names are the library's, loaded when they are used
@@ -181,3 +182,10 @@ def function():
 def test_a_circle_is_found():
     assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
     assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})) == {"a", "b", "c"}
+
+
+def test_no_module_hides_a_public_name():
+    """Importing a submodule sets an attribute of its package, which must not be one of the package's functions."""
+    import bertviz_core
+
+    assert not {f"bertviz_core.{name}" for name in bertviz_core.__all__} & set(MODULES)

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.plotting.palette import NEUTRAL, Marker
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.analyses.request import Request
+    from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
@@ -144,7 +145,8 @@ class Analysis:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
-        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass; optional
+        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
+                                                                      examples of a chunk; optional
 
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
@@ -160,12 +162,15 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: Key of its page's choice of the column that the map shows.
+        control: The same as `control_key`, where that is not made of its name.
         formula: In LaTeX, for a page that is not written by hand.
-        cost: What it takes for a token, beside surface patterns and entropy in one pass.
+        forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
+        limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
+        chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` is given the whole corpus
+            where it is not.
         reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 
@@ -184,9 +189,11 @@ class Analysis:
     prefix: str | None = None
     control: str = ""
     formula: str = ""
-    cost: float = 1.0
+    forwards: float | Callable[[Checkpoint], float] = 1.0
+    limit: int | None = None
     shared: bool = False
     masked_lm: bool = False
+    chunked: bool = True
     reads_maps: bool = True
 
     @property
@@ -195,8 +202,11 @@ class Analysis:
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
-        """The settings without what makes no difference to it: norms, where it reads no maps."""
-        return settings if self.reads_maps else replace(settings, weights="attention")
+        """The settings without what makes no difference to it: norms, where it reads no maps; with its own limit, where
+        they have none."""
+        weights: Weights = settings.weights if self.reads_maps else "attention"
+        limit = self.limit if settings.limit is None else settings.limit
+        return replace(settings, weights=weights, limit=limit)
 
     @property
     def measure(self) -> Any:
@@ -228,13 +238,22 @@ class Analysis:
         texts = accumulator.texts(examples.tokens)
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
 
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """Forward passes that it takes with one model."""
+        return self.forwards(checkpoint) if callable(self.forwards) else self.forwards
+
     def column(self, quantity: str) -> HeadColumn:
         """The column of one quantity."""
         return next(column for column in self.columns if column.quantity == quantity)
 
     def map_of(self, quantity: str) -> dict[str, str]:
         """The part of its page's address that shows the map of one quantity."""
-        return {self.control: self.column(quantity).short}
+        return {self.control_key: quantity}
+
+    @property
+    def control_key(self) -> str:
+        """Key of its page's choice of the column that the map shows."""
+        return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""

@@ -8,16 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from bertviz_core.analyses.head_averages import TOP
+from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.models.encoding import Encoded
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.encoding import Batch, Encoded
+    from bertviz_core.models.encoding import Batch
     from bertviz_core.models.tokens import Tokens
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[["Batch", Any], "Tensor"]
+
+SUMS = ("count", "sum", "square", "top_values", "top")
+NO_IDS = np.zeros(0, dtype=np.int32)
 
 
 class SegmentAverages:
@@ -63,6 +70,34 @@ class SegmentAverages:
         self._keep_top(slice(None), other.top_values, other.top)
         examples = self.examples | other.examples
         self.examples = {number: examples[number] for number in self._numbers() if number in examples}
+
+    def to_bytes(self) -> bytes:
+        return pack(self.state())
+
+    def from_bytes(self, data: bytes) -> Self:
+        empty = self.fresh()
+        empty.restore(unpack(data))
+        return empty
+
+    def state(self) -> dict[str, Any]:
+        """The sums, and the top segments, by name; subclasses add theirs."""
+        examples = [self.examples[number] for number in self._numbers()]
+        return {name: getattr(self, name) for name in SUMS} | {
+            "numbers": [example.number for example in examples],
+            "where": [example.where for example in examples],
+            "lengths": [len(example) for example in examples],
+            "ids": np.concatenate([NO_IDS, *(example.ids.astype(np.int32) for example in examples)]),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over what `state` gave."""
+        import torch
+
+        for name in SUMS:
+            setattr(self, name, torch.from_numpy(state[name]).to(self.device))
+        ids = np.split(state["ids"].astype(np.int64), np.cumsum(state["lengths"]))
+        for number, where, own in zip(state["numbers"], state["where"], ids, strict=False):
+            self.examples[number] = Encoded(number, where, own, np.zeros_like(own))
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
         """The TOP highest of old and new; equal values by segment number, so that order never matters."""

@@ -82,7 +82,7 @@ def _seconds(store: Store | None, together: Sequence[Request]) -> float:
     for record in own or records:
         scale = 1.0 if own else needed / record["operations"]
         return float(record["loading"] + tokens * record["rate"] * scale)
-    cost = max(ANALYSES[request.analysis].cost for request in together)
+    cost = max(ANALYSES[request.analysis].cost(request.checkpoint) for request in together)
     return LOADING + cost * tokens * needed / (SPEED * multiplications())
 
 

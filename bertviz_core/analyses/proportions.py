@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
+MIN_SCORED = 20  # words or mentions that a verdict needs
 
 
 def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
@@ -20,6 +22,19 @@ def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarr
     low = np.where(correct == 0, 0.0, np.minimum(center - half, share))
     high = np.where(correct == n, 1.0, np.maximum(center + half, share))
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def is_above(heldout: np.ndarray, n: np.ndarray, baseline: np.ndarray, verdicts: int = 1) -> np.ndarray:
+    """Whether best heads are above a baseline (docs/methods.md, section 6): held-out accuracy, its interval, enough n.
+
+    Args:
+        heldout: Held-out accuracy, a fraction.
+        n: What it is scored on.
+        baseline: Accuracy of the baseline on the same.
+        verdicts: How many are given together; each interval is widened so that all together err in 5%.
+    """
+    low, _ = wilson(np.asarray(heldout) * n, n, NormalDist().inv_cdf(1 - 0.025 / max(verdicts, 1)))
+    return np.asarray((n >= MIN_SCORED) & (low > baseline))
 
 
 def best_heads(correct: np.ndarray) -> np.ndarray:

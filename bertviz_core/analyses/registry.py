@@ -23,10 +23,21 @@ BUILT_IN = (
     "coreference_heads",
     "probes",
     "clustering",
+    "ablation",
 )
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "emergence", "tour")
-COMMANDS = ("overview", "emergence", "join-emergence", "attention", "segments", "extract", "treebank", "store")
+COMMANDS = (
+    "overview",
+    "emergence",
+    "join-emergence",
+    "attention",
+    "segments",
+    "extract",
+    "treebank",
+    "store",
+    "report",
+)
 log = logging.getLogger(__name__)
 
 

@@ -6,11 +6,14 @@ import gc
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import estimates
+from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here, share_done
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -23,8 +26,9 @@ from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
 if TYPE_CHECKING:
+    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Reading
+    from bertviz_core.models.reading import Examples, Index
 
     Load = Callable[[Sequence["Request"], Execution], AttentionModel]
 
@@ -69,12 +73,13 @@ def compute(
 ) -> Any:
     """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return.
 
-    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Nothing is stored
-    before everything is done.
+    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
+    is kept, and a later call goes on from there.
     """
     wanted = shared(request)
-    with store.pinned(other.key() for other in wanted) if store else nullcontext():
-        results = _compute_pass(wanted, store, execution, progress or Progress(), model)
+    pinned = store.pinned(other.key() for other in wanted) if store else nullcontext()
+    with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
+        results = _compute_pass(wanted, store, execution, progress or Progress(), model, workers=workers)
     return results[wanted.index(request)]
 
 
@@ -123,8 +128,8 @@ def compute_all(
 ) -> None:
     """Compute and store whatever of the requests is not stored yet, in as few passes as can be.
 
-    Results are stored when their pass ends. A pass that fails does not stop the others, but for those of other models
-    that would fail the same way.
+    Results are stored when their pass ends, what it has summed while it runs. A pass that fails does not stop the
+    others, but for those of other models that would fail the same way.
 
     Args:
         requests: Of one model after another.
@@ -139,7 +144,7 @@ def compute_all(
     """
     progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, BertvizError]()
     requests = list(requests)
-    with store.pinned(request.key() for request in requests):
+    with store.pinned(request.key() for request in requests), workers_of(execution) as workers:
         groups = passes(request for request in requests if find(store, request) is None)
         for number, together in enumerate(groups, 1):
             same = (together[0].source.digest, *(request.analysis for request in together))
@@ -147,7 +152,7 @@ def compute_all(
                 continue  # the corpus or the settings fail for every model
             progress.start_pass(number, len(groups), Path(together[0].checkpoint.name).name)
             try:
-                _compute_pass(together, store, execution, progress, None, load)
+                _compute_pass(together, store, execution, progress, None, load, workers)
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
@@ -163,23 +168,37 @@ def _compute_pass(
     progress: Progress,
     model: AttentionModel | None,
     load: Load | None = None,
+    workers: Cluster | None = None,
 ) -> list[Result]:
     """The results of requests that share one pass, all stored when all are done."""
     first = together[0]
     first.settings.check(first.checkpoint.max_length)
     for request in together:
         check_model(request)
+    if workers is not None and ANALYSES[first.analysis].chunked:
+        described = workers.load(together, needs_masked_lm(together), progress)
+        return _pass(together, described, store, execution, progress, workers.run)
     progress.start("Loading the model")
     started = time.monotonic()
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
     loaded = time.monotonic()
-    results = _pass(together, observing(model, first.settings.weights), execution, progress)
-    if store:
-        for request, result in zip(together, results, strict=True):
-            store.put(request.key(), result.to_bytes())
+    resumed = store is not None and share_done(store, first)
+    model = observing(model, first.settings.weights)
+    run = partial(run_here, model=model, batch_tokens=execution.batch_tokens)
+    results = _pass(together, model, store, execution, progress, run)
+    if store and not resumed:
         estimates.remember(store, together, loaded - started, time.monotonic() - loaded)
     return results
+
+
+def workers_of(execution: Execution) -> AbstractContextManager[Cluster | None]:
+    """Workers, where the execution asks for them; raises SettingsError where they cannot be had."""
+    if not execution.shared:
+        return nullcontext()
+    from bertviz_core.analyses.cluster import Cluster
+
+    return Cluster(execution)
 
 
 def needs_masked_lm(together: Sequence[Request]) -> bool:
@@ -195,28 +214,55 @@ def load_model(together: Sequence[Request], execution: Execution) -> AttentionMo
     return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=needs_masked_lm(together))
 
 
-def _pass(together: Sequence[Request], model: AttentionModel, execution: Execution, progress: Progress) -> list[Result]:
-    """Every result of the requests, from one reading of the corpus and one pass of the model."""
-    from bertviz_core.engine import stream
+def _pass(
+    together: Sequence[Request],
+    model: AttentionModel,
+    store: Store | None,
+    execution: Execution,
+    progress: Progress,
+    run: Callable[[ChunkPass, Examples[Any], Progress], None],
+) -> list[Result]:
+    """Every result of the requests, from one reading of the corpus and one pass of the model, all stored.
 
+    Args:
+        together: The requests.
+        model: What they run on, or what is known of it where workers have it.
+        store: Where results are kept.
+        execution: How the pass runs.
+        progress: Counts examples.
+        run: Computes the chunks that are missing.
+    """
     first = together[0]
     asked = ANALYSES[first.analysis]
-    analyses = [ANALYSES[request.analysis] for request in together]
     examples = examples_class(asked.corpus)(first.source, model.tokens, first.settings)
     progress.start("Reading the corpus", unit=examples.unit)
-    reading = examples.count(progress.advance)  # ahead of the pass: progress has an end, a bad last line is known early
-    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, together, strict=True)]
-    progress.start("Running the model", reading.counts[examples.unit], examples.unit)
-    run = getattr(asked.measure, "run", stream.run)
-    run(model, examples, accumulators, progress, execution.batch_tokens)
+    index = index_of(first, examples, store, progress.advance)
+    device = f"{model.device}, batches of {execution.batch_tokens or model.batch_tokens} tokens"
+    summing = model if model.encoder is not None else replace(model, device="cpu")
+    chunks = ChunkPass(together, index, summing, store if asked.chunked else None, device)
+    total = index.counts[examples.unit]
+    progress.start("Running the model", total, examples.unit, before=chunks.done)
+    if asked.chunked:
+        try:
+            run(chunks, examples, progress)
+        except BaseException:
+            chunks.save()
+            raise
+    else:
+        asked.measure.run(model, examples, [each.total for each in chunks.sums], progress, execution.batch_tokens)
     progress.start("Writing the results")
-    return [
-        each.finish(accumulator, examples, _provenance(request, model, reading))
-        for each, accumulator, request in zip(analyses, accumulators, together, strict=True)
+    results = [
+        ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))
+        for request, each in zip(together, chunks.sums, strict=True)
     ]
+    for request, result in zip(together, results, strict=True):
+        if store:
+            store.put(request.key(), result.to_bytes())
+    chunks.drop()
+    return results
 
 
-def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[str, Any]:
     import numpy
     import torch
     import transformers
@@ -239,8 +285,8 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
             "digest": request.source.digest,
             "bytes": request.source.size,
         },
-        **reading.counts,
-        "left_out": reading.skipped.to_json(),
+        **index.counts,
+        "left_out": index.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-import safetensors.numpy
 
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine.packing import metadata_of, pack, unpack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,22 +49,15 @@ class Result(ABC):
 
     def to_bytes(self) -> bytes:
         """safetensors, with everything that is no array as JSON in its header."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays = {name: np.ascontiguousarray(v) for name, v in values.items() if isinstance(v, np.ndarray)}
-        other = {name: v for name, v in values.items() if name not in arrays}
-        return safetensors.numpy.save(arrays, {"analysis": self.analysis, "json": json.dumps(other)})
+        return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The inverse; raises ValueError, KeyError or TypeError for bytes of another kind or version."""
-        try:
-            header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-            if header["analysis"] != cls.analysis:
-                raise ValueError(f"a result of {header['analysis']}, not of {cls.analysis}")
-            values: dict[str, Any] = {**safetensors.numpy.load(data), **json.loads(header["json"])}
-        except (safetensors.SafetensorError, RecursionError) as error:
-            raise ValueError(f"a damaged result ({error})") from error
-        return cls(**values)
+        analysis = metadata_of(data)["analysis"]
+        if analysis != cls.analysis:
+            raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
+        return cls(**unpack(data))
 
 
 def read_header(head: bytes) -> tuple[str, dict[str, Any]] | None:

@@ -19,8 +19,8 @@ from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.files import COLUMN, find_sources
 from bertviz_core.corpora.readers import open_corpus
-from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -33,7 +33,7 @@ from bertviz_core.settings import Execution, Settings
 class Console:
     """The options that every analysis takes; commands receive them read and checked, as `console`."""
 
-    input: Annotated[str, typer.Argument(help="A file, or the name of a built-in sample.")]
+    input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")]
     model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo"
     revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
@@ -42,6 +42,9 @@ class Console:
     limit: Annotated[int | None, typer.Option(help="Maximum number of inputs; default: all.")] = None
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0
     batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
+    workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
+    ray: Annotated[str, typer.Option(help="Address of a running Ray cluster, such as auto.")] = ""
+    text_column: Annotated[str, typer.Option(help="Column of Parquet files, whose rows are documents.")] = COLUMN
     mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
     weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
@@ -63,10 +66,10 @@ class Console:
     def execution(self) -> Execution:
         if self.batch_tokens is not None and self.batch_tokens < 1:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
-        return Execution(self.device, self.batch_tokens)
+        return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
     def source(self) -> Source:
-        return find_source(self.input)
+        return find_sources(self.input, self.text_column)
 
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)
@@ -156,7 +159,7 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
     first = [p for p in shared if p.name == "input"]
 
     def command(**values: Any) -> None:
-        console = Console(**{"input": ""} | {p.name: values.pop(p.name) for p in shared})
+        console = Console(**{"input": []} | {p.name: values.pop(p.name) for p in shared})
         function(console, **values)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

@@ -33,7 +33,8 @@ class CoreferenceCorpus:
     _format: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_format", _recognize(self.source))
+        known = formats.known("coreference", self.source.start.format)
+        object.__setattr__(self, "_format", known or _recognize(self.source))
 
     @property
     def format(self) -> str:

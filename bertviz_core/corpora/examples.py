@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bertviz_core.corpora.json_list import json_list
@@ -15,13 +15,15 @@ FIELDS = ("text", "words", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One object: `form` says which of the three fields it has, `value` is a string or a list of strings."""
+    """One object: `form` says which of the three fields it has, `value` is a string or a list of strings; `offset` is
+    where it begins, in bytes."""
 
     number: int
     line: int
     form: str
     value: Any
     other: dict[str, Any]
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +34,10 @@ class ExampleCorpus:
 
     def records(self) -> Iterator[Record]:
         """Every object; raises InputError naming the line for anything but a whole list of such objects."""
-        number = 0
-        for number, (line, value) in enumerate(json_list(self.source), start=1):
-            yield self._record(number - 1, line, value)
+        number = self.source.start.document
+        for line, offset, value in json_list(self.source):
+            yield replace(self._record(number, line, value), offset=offset)
+            number += 1
         if not number:
             raise InputError("The JSON list is empty.", where=self.source.name, hint="Give at least one object.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,15 +18,20 @@ NEAR = 16  # an error so near the end may come from a word or an escape that is 
 BROKEN = "The JSON is broken or cut off here."
 
 
-def json_list(source: Source) -> Iterator[tuple[int, Any]]:
-    """(line, value) of every entry; raises InputError naming the line for anything but one whole list."""
-    window = _Window(source, source.text())
-    if window.next_character() != "[":
-        raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
-    window.position += 1
+def json_list(source: Source) -> Iterator[tuple[int, int, Any]]:
+    """(line, offset in bytes, value) of every entry; raises InputError naming the line for anything but one whole list.
+
+    A part of a source begins with an entry.
+    """
+    start = source.start
+    window = _Window(source, source.text(), number=start.line, offset=start.offset or _mark(source))
+    if not start.offset:
+        if window.next_character() != "[":
+            raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
+        window.position += 1
     while (character := window.next_character()) != "]":
         line = window.line()
-        yield line, window.value()
+        yield line, window.offset, window.value()
         character = window.next_character()
         if character == ",":
             window.position += 1
@@ -38,10 +44,16 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
         raise window.error("There is text after the end of the JSON list.", "Give one list.")
 
 
+def _mark(source: Source) -> int:
+    """The size of the byte order mark, which `Source.text` drops."""
+    with source.unpacked() as stream:
+        return len(BOM_UTF8) if stream.read(len(BOM_UTF8)) == BOM_UTF8 else 0
+
+
 @dataclass
 class _Window:
-    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted;
-    `last` is the line on which the last value ended."""
+    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted, and
+    `offset` how many bytes come before; `last` is the line on which the last value ended."""
 
     source: Source
     pieces: Iterator[str]
@@ -49,6 +61,7 @@ class _Window:
     position: int = 0
     counted: int = 0
     number: int = 1
+    offset: int = 0
     last: int = 1
     decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
 
@@ -56,6 +69,7 @@ class _Window:
         """The line of a position, this one where none is given."""
         if position is not None:
             return self.number + self.text.count("\n", self.counted, position)
+        self.offset += len(self.text[self.counted : self.position].encode())
         self.number, self.counted = self.line(self.position), self.position
         return self.number
 

@@ -15,10 +15,14 @@ from bertviz_core.corpora.treebank_reader import Treebank, check_treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 
+TEXT, JSON = "text", "JSON"
+
 
 def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     """Text, the authors' JSON, or the sentences of a treebank or of a corpus with coreference; raises InputError for a
     source with nothing in it."""
+    if known := source.start.format:
+        return ExampleCorpus(source) if known == JSON else TextCorpus(source)
     head = ""
     for piece in source.text():  # not by lines: a JSON list of any length may stand on one
         head += piece.strip()

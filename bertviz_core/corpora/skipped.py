@@ -22,6 +22,13 @@ class Skipped:
         if len(entry["where"]) < NAMED:
             entry["where"].append(shorten(where))
 
+    def merge(self, other: Skipped) -> None:
+        """Take in what was skipped further on."""
+        for reason, theirs in other.reasons.items():
+            entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
+            entry["count"] += theirs["count"]
+            entry["where"] += theirs["where"][: NAMED - len(entry["where"])]
+
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""
         return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]

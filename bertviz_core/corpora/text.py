@@ -26,7 +26,7 @@ class TextCorpus:
 
     def paragraphs(self) -> Iterator[Paragraph]:
         """Every line that is not blank; raises InputError when there is none."""
-        document, previous, line = 0, None, 0
+        document, previous, line = self.source.start.document, None, 0
         for line, text in self.source.lines():
             if text.strip():
                 if previous is not None and line - previous > 1:

@@ -29,7 +29,8 @@ class Treebank:
     _format: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_format", _recognize(self.source))
+        known = formats.known("treebank", self.source.start.format)
+        object.__setattr__(self, "_format", known or _recognize(self.source))
 
     @property
     def format(self) -> str:
@@ -41,7 +42,7 @@ class Treebank:
 
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
-        number, good = 0, False
+        number, good = self.source.start.document, False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:

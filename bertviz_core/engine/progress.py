@@ -9,7 +9,7 @@ from typing import Any
 
 from bertviz_core.errors import Cancelled
 
-SHOWN = ("stage", "done", "total", "unit", "losses", "pass_number", "passes", "subject")
+SHOWN = ("stage", "done", "total", "unit", "before", "losses", "pass_number", "passes", "subject")
 
 
 @dataclass
@@ -23,6 +23,7 @@ class Progress:
         unit: What is counted.
         started: When the stage began, in seconds of the monotonic clock.
         cancelled: Set to stop the work.
+        before: How much of `done` an earlier job has done.
         losses: What a training has reached so far in this stage, in nats a word.
         pass_number: Which pass of the job this is, from 1.
         passes: How many passes the job has.
@@ -37,6 +38,7 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
     cancelled: threading.Event = field(default_factory=threading.Event)
     losses: list[float] = field(default_factory=list)
+    before: int = 0
     pass_number: int = 1
     passes: int = 1
     subject: str = ""
@@ -49,9 +51,10 @@ class Progress:
         self.pass_number, self.passes, self.subject = number, passes, subject
         self.start("Loading the model")
 
-    def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
+    def start(self, stage: str, total: int = 0, unit: str = "segments", before: int = 0) -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""
-        self.stage, self.done, self.total, self.unit, self.started = stage, 0, total, unit, time.monotonic()
+        self.stage, self.done, self.total, self.unit, self.started = stage, before, total, unit, time.monotonic()
+        self.before = before
         self.losses = []
         self.advance(0)
 
@@ -83,20 +86,20 @@ class Progress:
     @property
     def rate(self) -> float:
         """Units a second since the stage began."""
-        return self.done / max(time.monotonic() - self.started, 1e-6)
+        return (self.done - self.before) / max(time.monotonic() - self.started, 1e-6)
 
     @property
     def eta(self) -> float | None:
         """Seconds to go in this stage, or in all passes where there are several; None while that is not known."""
         if self.passes > 1:
             return (time.monotonic() - self.begun) * (1 / self.fraction - 1) if self.fraction else None
-        return (self.total - self.done) / self.rate if self.total and self.done else None
+        return (self.total - self.done) / self.rate if self.total and self.done > self.before else None
 
     def __str__(self) -> str:
         subject = f"Pass {self.pass_number} of {self.passes} ({self.subject}): " if self.passes > 1 else ""
         if not self.total:
             return subject + self.stage
         eta = f", about {self.eta:,.0f} s left" if self.eta is not None else ""
-        slow = self.done and self.rate < 1
+        slow = 0 < self.rate < 1
         pace = f"{1 / self.rate:,.0f} s each" if slow else f"{self.rate:,.0f} per second"
         return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"

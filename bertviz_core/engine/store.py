@@ -23,6 +23,7 @@ SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
 DAY = 86_400  # seconds
 PIN_DAYS = 7  # a job that was killed pins its results no longer
+WORK_DAYS = 30
 LIMIT_GB = 10
 HOUR = 3600  # seconds between two sweeps, and between two marks that a result was used
 
@@ -47,7 +48,7 @@ def default_limit() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One stored thing: its kind ("result" or "upload"), key and size in bytes."""
+    """One stored thing: its kind ("result", "upload", or "work" of unfinished jobs), key and size in bytes."""
 
     kind: str
     key: str
@@ -116,6 +117,32 @@ class Store:
     def put(self, key: str, data: bytes) -> None:
         self._set(f"result/{key}", data)
 
+    def work(self, name: str) -> bytes | None:
+        """What a job has put aside under this name, or None."""
+        with self.reading() as cache:
+            data: bytes | None = cache.get(f"work/{name}")
+        return data
+
+    def work_header(self, name: str) -> bytes | None:
+        """Its safetensors header, with the eight bytes before it, or None."""
+        with self.reading() as cache:
+            stream = _stream(cache, f"work/{name}")
+        if stream is None:
+            return None
+        with stream:
+            size = stream.read(8)
+            return size + stream.read(min(int.from_bytes(size, "little"), MAX_HEADER))
+
+    def keep_work(self, name: str, data: bytes) -> None:
+        """Put something aside for a job that goes on, or for the next one; the limit drops results before it."""
+        self._set(f"work/{name}", data, expire=WORK_DAYS * DAY)
+
+    def drop_work(self, names: Iterable[str]) -> None:
+        """Forget it."""
+        with suppress(StoreError), self.writing() as cache:
+            for name in names:
+                cache.delete(f"work/{name}")
+
     def mark_used(self, key: str) -> None:
         """Say that a result was shown, wherever it was read from: the limit drops first what was not."""
         now, cache = time.monotonic(), self.cache
@@ -146,7 +173,7 @@ class Store:
         with self.reading() as cache:
             for name in cache.iterkeys():
                 kind, _, key = name.partition("/")
-                if kind in ("result", "upload") and (stream := _stream(cache, name)) is not None:
+                if kind in ("result", "upload", "work") and (stream := _stream(cache, name)) is not None:
                     with stream:
                         yield Entry(kind, key, stream.seek(0, io.SEEK_END))
 
@@ -176,7 +203,7 @@ class Store:
             return cache.sweep() + cache.drop_unused(cache.volume() - self.limit)
 
     def clear(self) -> int:
-        """Forget results and uploads; returns how many entries went."""
+        """Forget everything; returns how many entries went."""
         count = sum(1 for _ in self.entries())  # an upload's name has a row of its own
         with self.writing() as cache:
             cache.clear()

@@ -18,7 +18,7 @@ PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus that never grow with it. `merge` serves two devices, a resumed job and a retried batch."""
+    """Sums over a corpus that never grow with it; `merge` serves a retried batch."""
 
     def fresh(self) -> Self:
         """An empty accumulator of the same kind."""
@@ -27,7 +27,17 @@ class Accumulator(Protocol):
         """Take in what the pass shows of one layer of one batch (LayerAttention, LayerGradient); once for each."""
 
     def merge(self, other: Self) -> None:
-        """Take in what another accumulator has seen; associative, and in any order."""
+        """Take in what another accumulator has seen. Sums are rounded, so that equal bytes need an equal order."""
+
+
+class PortableAccumulator(Accumulator, Protocol):
+    """Sums that go from one process to another, and that a job which was killed goes on from."""
+
+    def to_bytes(self) -> bytes:
+        """All that `merge` reads of it, by `packing.pack`."""
+
+    def from_bytes(self, data: bytes) -> Self:
+        """A fresh accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
 
 
 def run(

@@ -71,7 +71,7 @@ def analyze(
     }
     checkpoint = checkpoint_of(model)
     values = chosen.in_mode(settings.paper).to_json()
-    request = Request(found.name, checkpoint, _source(corpus, found), settings, values, others)
+    request = Request(found.name, checkpoint, _source(corpus, found), found.relevant(settings), values, others)
     opened = Store(None if store is True else Path(store)) if store else None
     result = find_or_compute(request, model, opened, Execution(device, batch_tokens))
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))

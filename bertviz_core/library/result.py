@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,3 +86,27 @@ class AnalysisResult:
         from bertviz_core import exports
 
         exports.write(self.result, Path(path))
+
+    def to_svg(self) -> str:
+        """The paper's figure as an SVG drawing."""
+        from bertviz_core import exports
+
+        return exports.to_svg(self.result).decode()
+
+    def claim(self) -> str:
+        """What it shows, in a sentence; beside it the paper's claim and whether it holds, where there is one."""
+        from bertviz_core.analyses.html_section import highest_heads
+        from bertviz_core.claims import claims_of
+
+        for claim in claims_of(self.analysis):
+            if verdict := claim.verdict({self.analysis: self.result}):
+                return f"{verdict.found} The paper: {claim.text} This claim: {verdict.state}."
+        return self.result.claim() or highest_heads(self.result, ANALYSES[self.analysis])
+
+    def _repr_html_(self) -> str:
+        """A picture and a claim; as an image, so that no style of the page around it reaches the drawing."""
+        data = base64.b64encode(self.to_svg().encode()).decode()
+        return (
+            f'<p><b>{escape(self.claim())}</b></p><img src="data:image/svg+xml;base64,{data}" '
+            f'alt="{escape(ANALYSES[self.analysis].title)}" style="max-width: 100%; background: #fff">'
+        )

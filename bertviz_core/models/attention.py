@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 REGISTERED = "bertviz_observed"
 Observer = Callable[["Tensor", "Tensor | None", "Tensor | None"], None]  # (weights, logits, values)
+Combine = Callable[["Tensor", "Tensor"], "Tensor"]  # (weights, values) -> (batch, head, query, width of a head)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,11 @@ def observed_attention(
     scaling: float | None = None,
     dropout: float = 0.0,
     observer: Observer | None = None,
+    combine: Combine | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits, value) to the observer."""
+    """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits, value) to the observer.
+    `combine` stands in for the product of weights and values: what switches heads off (`models.ablation`)."""
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     # Copied row by row first: the product itself would copy the transpose, element by element.
     logits = at_least_float32(query @ key.contiguous().transpose(-1, -2)).mul_(scale)
@@ -63,7 +66,8 @@ def observed_attention(
     weights = logits.softmax(-1)
     if observer is not None:
         observer(weights, logits, value)
-    return (weights.to(value.dtype) @ value).transpose(1, 2).contiguous(), weights
+    mixed = weights.to(value.dtype)
+    return (combine(mixed, value) if combine else mixed @ value).transpose(1, 2).contiguous(), weights
 
 
 def register() -> str:

@@ -27,14 +27,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What the model made of a batch. All (batch,).
+    """What the model predicts of a batch.
 
-    loss: nats, the mean cross-entropy over a segment's selected tokens.   right, selected: counts of those tokens.
+    Attributes:
+        loss: (batch,) nats, the mean cross-entropy over a segment's selected tokens.
+        right: (batch,) how many of those tokens the model gets right.
+        selected: (batch,) how many they are.
+        word_loss: (selected token,) nats, of each of them, segment by segment.
+        guess: (selected token,) ids of the likeliest tokens.
     """
 
     loss: Tensor
     right: Tensor
     selected: Tensor
+    word_loss: Tensor
+    guess: Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +75,9 @@ def backward(
         observe(gradient)
 
     with torch.enable_grad():
-        masked, labels = _mask(batch, masking)
+        masked, labels = mask(batch, masking)
         logits, maps = _forward(model, masked, labels != IGNORED)
-        total, predictions = _predictions(logits, labels)
+        total, predictions = predictions_of(logits, labels)
         first = _watch(maps, predictions, show)
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
         torch.autograd.grad(total, first, allow_unused=True)
@@ -82,7 +89,7 @@ def backward(
         )
 
 
-def _mask(batch: Batch, masking: Masking) -> tuple[Batch, Tensor]:
+def mask(batch: Batch, masking: Masking) -> tuple[Batch, Tensor]:
     """The batch as the model is to see it, its classes still those of the original tokens; labels (batch, token)."""
     import torch
 
@@ -109,37 +116,45 @@ def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Ten
 
 @contextmanager
 def _graph(model: AttentionModel, selected: Tensor) -> Iterator[None]:
-    """Begin the graph at the embeddings, and hand only the selected positions on to the (large) vocabulary layer."""
+    """Begin the graph at the embeddings; `selecting` besides."""
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
         return embedded.requires_grad_()
+
+    handle = model.encoder.get_input_embeddings().register_forward_hook(begin)
+    try:
+        with selecting(model, selected):
+            yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def selecting(model: AttentionModel, selected: Tensor) -> Iterator[None]:
+    """Hand only the selected positions (batch, token) on to the (large) vocabulary layer."""
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state[selected][None]  # (1, selected token, width)
         return output
 
-    handles = [
-        model.encoder.get_input_embeddings().register_forward_hook(begin),
-        model.encoder.register_forward_hook(select),
-    ]
+    handle = model.encoder.register_forward_hook(select)
     try:
         yield
     finally:
-        for handle in handles:
-            handle.remove()
+        handle.remove()
 
 
-def _predictions(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
+def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
     """The sum of the segments' losses, in the graph; and what to report, out of it."""
     from torch.nn.functional import cross_entropy
 
     selected = labels != IGNORED
     rows, targets = selected.nonzero()[:, 0], labels[selected]
-    losses = cross_entropy(logits, targets, reduction="none")
+    losses, guess = cross_entropy(logits, targets, reduction="none"), logits.argmax(-1)
     counts = selected.sum(1)
-    right = counts.new_zeros(len(counts)).index_add(0, rows, (logits.argmax(-1) == targets).long())
+    right = counts.new_zeros(len(counts)).index_add(0, rows, (guess == targets).long())
     loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts
-    return loss.sum(), Predictions(loss.detach(), right, counts)
+    return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess)
 
 
 def _watch(maps: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]) -> Tensor:

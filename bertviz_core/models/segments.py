@@ -17,15 +17,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, islice
 from typing import ClassVar
 
 import numpy as np
 
 from bertviz_core.corpora.examples import Record
-from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.readers import JSON, TEXT, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
@@ -52,21 +52,30 @@ class Segments(Examples[Encoded]):
             segments = self._from_text(self.corpus.paragraphs(), reading)
         else:
             segments = self._from_records(self.corpus.records(), reading)
-        return islice(segments, self.settings.limit)
+        return islice(islice(segments, self.source.start.skip, None), self.settings.limit)
 
     def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
+        unended = self._unended if self.settings.paper else None
+        header = "" if unended is None else str(unended)
         chunks = self._chunks(paragraphs, reading)
         if self.settings.paper:
-            chunks = self._released(chunks, reading.skipped)
-        for number, (document, chunk) in enumerate(chunks):
+            chunks = self._released(chunks, unended, reading.skipped)
+        for number, (document, chunk) in enumerate(chunks, start=self.source.start.example):
+            if type(self.corpus) is TextCorpus:
+                reading.start = Start(chunk[0][0], -1, document, number, format=TEXT, header=header)
+            else:  # the sentences of another format: they are read from its beginning
+                reading.start = Start(skip=number)
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
             yield self._segment(number, chunk, rng, reading.skipped)
 
-    def _released(self, chunks: Iterator[tuple[int, list[Line]]], skipped: Skipped) -> Iterator[tuple[int, list[Line]]]:
+    @staticmethod
+    def _released(
+        chunks: Iterator[tuple[int, list[Line]]], unended: int | None, skipped: Skipped
+    ) -> Iterator[tuple[int, list[Line]]]:
         """The chunks that the release makes segments of; the lines of the others are counted."""
         ended_early = None
         for document, chunk in chunks:
-            if document == self._unended:
+            if document == unended:
                 reason = UNENDED
             elif document == ended_early:
                 reason = REST
@@ -77,8 +86,12 @@ class Segments(Examples[Encoded]):
                 continue
             skipped.add(reason, _where(chunk), len(chunk))
 
-    @cached_property
+    @property
     def _unended(self) -> int | None:
+        """The number of the last document where no blank line ends it; a part of a corpus was told it."""
+        start = self.source.start
+        if start.format:
+            return int(start.header) if start.header else None
         return self.corpus.unended() if isinstance(self.corpus, TextCorpus) else None
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
@@ -124,6 +137,7 @@ class Segments(Examples[Encoded]):
         for record in records:
             reading.counts["documents"] = record.number + 1
             where = f"line {record.line}, object {record.number + 1}"
+            reading.start = Start(record.line, record.offset, record.number, format=JSON)
             example = forms[record.form](record, where, reading.skipped)
             if not len(example):
                 reading.skipped.add("an example without tokens (skipped)", where)

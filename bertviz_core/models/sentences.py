@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.models.encoding import Encoded
@@ -53,6 +54,7 @@ class Sentences(Examples[EncodedSentence]):
             pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             reading.counts["words"] += len(pieces)
             reading.counts["split_words"] += int((pieces > 1).sum())
+            reading.start = Start(sentence.line, -1, sentence.number, format=self.treebank.format)
             yield EncodedSentence(
                 encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence
             )

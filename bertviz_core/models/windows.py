@@ -11,7 +11,7 @@ Definitions: docs/methods.md, sections 1 and 7.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from bertviz_core.corpora.coreference.head_words import head_word_source, head_w
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
 from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.corpora.source import Start
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
@@ -55,8 +56,10 @@ class Windows(Examples[Window]):
         self.corpus = CoreferenceCorpus(self.source)
 
     def read(self, reading: Reading) -> Iterator[Window]:
+        start = self.source.start
         reading.counts |= {"format": self.corpus.format, "head_words": "", **dict.fromkeys(COUNTED, 0)}
-        yield from islice(self._all(reading), self.settings.limit)
+        reading.counts["items"] = start.items
+        yield from islice(islice(self._all(reading), start.skip, None), self.settings.limit)
         if not reading.counts["items"]:
             raise InputError(
                 "No mention has an antecedent that could be guessed.",
@@ -65,12 +68,17 @@ class Windows(Examples[Window]):
             )
 
     def _all(self, reading: Reading) -> Iterator[Window]:
-        number, decided = 0, set()
+        number, decided = self.source.start.example, set()
         for document in self.corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             reading.counts["head_words"] = " and ".join(sorted(decided))
             _count(document, reading.counts)
+            first = Start(
+                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.format,
+                document.header,
+            )  # fmt: skip
             for example in self._windows(document, number, reading) if document.words else ():
+                reading.start = replace(first, skip=number - first.example)
                 reading.counts["items"] += len(example.items)
                 number += 1
                 yield example

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.linguistic import NO_RELATION
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
 
 if TYPE_CHECKING:
@@ -68,6 +66,13 @@ def clearest(results: Results) -> list[ClearestHead]:
     ]
 
 
+def clearest_head(results: Results) -> Head | None:
+    """The head with the largest share of attention of any behavior; without shares the broadest; None without both."""
+    found = clearest(results)
+    shares = [example for example in found if example.quantity != "entropy"] or found
+    return max(shares, key=lambda example: example.value).head if shares else None
+
+
 def relation_heads(result: DependencyHeads, count: int = 3) -> list[RelationHead]:
     """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
 
@@ -98,6 +103,6 @@ def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segmen
 
 def _example(behavior: str, result: Any, quantity: str) -> ClearestHead:
     values = result[quantity]
-    head = Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+    head = highest(values)
     value = float(values[head.layer, head.head])
     return ClearestHead(behavior, result.analysis, quantity, head, value, list(segments(result, quantity, head)))

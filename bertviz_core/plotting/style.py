@@ -155,12 +155,19 @@ def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Fi
 
 
 def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
-    """A title and, under it, a legend of its own above every panel."""
+    """A title and, under it, a legend of its own above every panel. The title is the legend's, where there is one: on
+    narrow screens a legend takes several lines."""
     height = (1 - gap * (rows - 1)) / rows
     for row in range(rows):
         top = 1 - row * (height + gap)
         place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
-        figure.update_layout({f"legend{row + 1 if row else ''}": place})
+        legend = f"legend{row + 1 if row else ''}"
+        entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
+        if len(entries) > 1 and row < len(figure.layout.annotations):
+            annotation = figure.layout.annotations[row]
+            place["title"] = {"text": annotation.text, "side": "top", "font": {"size": 14}}
+            annotation.visible = False
+        figure.update_layout({legend: place})
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
 
 

@@ -17,7 +17,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, app_execution
 
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
 
@@ -49,7 +49,7 @@ class Performer:
     def _analyses(self, task: Task, progress: Progress) -> None:
         store = Store(Path(task["store"]))
         wanted = [_open_request(one, store) for one in task["requests"]]
-        requests.compute_all(wanted, store, requests.DEFAULT_EXECUTION, progress, self._models.load)
+        requests.compute_all(wanted, store, app_execution(), progress, self._models.load)
 
     def _download(self, task: Task, progress: Progress) -> None:
         progress.start(f"Downloading {task['name']}")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.result import shown_relations
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
-from bertviz_core.tour.surface import highest
 
 ALL, DOBJ, DET = (paper.TABLE_1[name] for name in ("all", "dobj", "det"))
 TABLE_3, RIGHT_BRANCHING = paper.TABLE_3, paper.TABLE_3_WITH_PUNCTUATION["right-branching"]

@@ -9,7 +9,7 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.surface_patterns.norms import change
-from bertviz_core.heads import Head
+from bertviz_core.heads import highest
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.tour.findings import Findings
@@ -17,11 +17,6 @@ from bertviz_core.tour.step import Step
 
 NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
 ALIKE = 0.1  # ratios so close to 1 tell no difference
-
-
-def highest(values: np.ndarray) -> Head:
-    """The head with the highest value."""
-    return Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
 
 
 def present(result: object, quantity: str) -> np.ndarray:
@@ -117,6 +112,28 @@ def _no_op(results: Results, base: int) -> Findings:
     )
 
 
+def _switched_off(results: Results, base: int) -> Findings:
+    ablation = results["ablation"]
+    change, whole = present(ablation, "to_sep_loss_change"), present(ablation, "loss_change")
+    head = ablation.largest("to_sep_loss_change")
+    largest, interval = change[head.layer, head.head], ablation.interval("to_sep_loss_change")[head.layer, head.head]
+    resting = next((group for group in ablation.groups if group["name"] == "to_sep"), None)
+    together = (
+        f"All {len(resting['heads'])} heads that rest on [SEP] switched off together change it by "
+        f"{resting['loss_change']:+.2f} ± {resting['interval']:.2f} nats"
+        if resting
+        else "No head of this model rests on [SEP]"
+    )
+    important = highest(whole)
+    return Findings(
+        f"At most {abs(largest):.3f} nats of {ablation.loss:.2f}, for head {head.label(base)} ({largest:+.3f} ± "
+        f"{interval:.3f}).",
+        f"{together}; head {important.label(base)} alone, the most important one, "
+        f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
+        head,
+    )
+
+
 def _moved_by_sep(results: Results, base: int) -> str:
     """The same question to norms, where they are stored: nothing moves where vectors are short."""
     weights, norms = results.get("surface_patterns"), results.get(NORMS)
@@ -200,6 +217,19 @@ SURFACE = (
         ("sep_gradients",),
         _no_op,
         ANALYSES["sep_gradients"].map_of("to_sep"),
+    ),
+    Step(
+        "Switch it off and see",
+        "Beyond the paper",
+        "The paper argues from gradients, which only tell what a very small change would do. Whether attention to "
+        "[SEP] is a no-op can also be tried: take all of it away from a head, and see whether the model predicts "
+        "masked words any worse.",
+        "ablation",
+        "The map: the change of the loss without a head's attention to [SEP]. A no-op changes nothing.",
+        "How much does the loss change without the attention of one head to [SEP]?",
+        ("ablation",),
+        _switched_off,
+        ANALYSES["ablation"].map_of("to_sep_loss_change"),
     ),
     Step(
         "Narrow and broad",

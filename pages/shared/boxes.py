@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,13 @@ def _without_folders(text: str) -> str:
         for folder in (*(access.folders or ()), services.store().folder, Path.home()):
             text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
     return plain(text)
+
+
+def link_problems(problems: Sequence[str]) -> None:
+    """What of a link could not be restored, and so shows something else than its sender saw."""
+    if problems:
+        reasons = "; ".join(map(plain, problems))
+        st.warning(f"This link cannot be restored in full: {reasons}.", icon=":material/link_off:")
 
 
 def skipped(provenance: dict[str, Any], unit: str = "segments") -> None:

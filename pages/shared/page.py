@@ -14,7 +14,7 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses import estimates
+from bertviz_core.analyses import chunks, estimates
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model, shared
 from bertviz_core.analyses.results import Result
@@ -26,7 +26,7 @@ from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import appearance, catalogue, sidebar
+from pages.shared.frame import address, appearance, catalogue, sidebar
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -59,6 +59,7 @@ def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
         The rest of the line.
     """
     entry = catalogue.entry(name)
+    st.set_page_config(page_title=f"{entry.title}: {made_of}" if made_of else entry.title)  # of the browser's tab
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in made_of else None
@@ -91,7 +92,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
         job_panel.ended(job)
         _offer(request, selection)
     st.skeleton(height=420)
-    st.stop()
+    address.stop()
 
 
 def warn_of_unknown(result: Result) -> None:
@@ -108,11 +109,18 @@ def warn_of_unknown(result: Result) -> None:
 
 
 def _offer(request: Request, selection: Selection) -> None:
-    st.write(
-        "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the result "
-        "for later visits. You can use other pages meanwhile."
-    )
-    label = f"Analyze ({estimates.text(estimates.seconds(services.store(), [shared(request)]))})"
+    share = chunks.share_done(services.store(), request) or 0.0
+    seconds = estimates.seconds(services.store(), [shared(request)])
+    length = estimates.text(None if seconds is None else seconds * (1 - share))
+    if share:
+        st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
+        label = f"{share:.0%} done: Resume ({length} left)"
+    else:
+        st.write(
+            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
+            "result for later visits. You can use other pages meanwhile."
+        )
+        label = f"Analyze ({length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
 
 
@@ -167,7 +175,7 @@ def _clicked(key: str) -> None:
     """A redrawn figure reports an empty selection: only a point counts."""
     points = st.session_state[key]["selection"]["points"]
     if points and points[0].get("customdata"):
-        st.session_state["head"] = points[0]["customdata"][0]
+        address.choose(head=points[0]["customdata"][0])
 
 
 def table(
@@ -200,7 +208,7 @@ def table(
 def _row_clicked(key: str, labels: list[str]) -> None:
     rows = st.session_state[key]["selection"]["rows"]
     if rows:
-        st.session_state["head"] = labels[rows[0]]
+        address.choose(head=labels[rows[0]])
 
 
 def downloads(result: Result) -> None:

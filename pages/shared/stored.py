@@ -13,6 +13,8 @@ from pages.shared import services
 from pages.shared.frame import catalogue, uploads
 from pages.shared.frame.selection import Selection
 
+MAX_COST = 20  # forward passes, of what runs with everything else
+
 
 def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
     """Corpora of one kind: the chosen one first where this page reads that kind, then the uploads that the reader
@@ -41,9 +43,10 @@ def results(page: str, selection: Selection) -> dict[str, Any]:
 
 
 def everything(page: str, selection: Selection) -> list[Request]:
-    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind."""
+    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind, or
+    where it costs as much as many passes over the corpus: its own page offers it."""
     return [
         selection.request(analysis.name).on(known[0])
         for analysis in ANALYSES.values()
-        if (known := sources(analysis.corpus, page, selection))
+        if analysis.cost(selection.checkpoint) <= MAX_COST and (known := sources(analysis.corpus, page, selection))
     ]

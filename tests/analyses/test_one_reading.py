@@ -120,7 +120,7 @@ def test_a_corpus_is_read_for_its_counts_and_in_the_pass(
 
 def test_a_reading_that_ends_early_leaves_the_others_alone(tiny: Any, source: Any) -> None:
     sentences = Sentences(source(TREEBANK), tiny.tokens, SETTINGS)
-    whole, partial = sentences.count(), Reading()
+    whole, partial = sentences.index(), Reading()
     next(sentences.read(partial))
     assert (partial.counts["words"], partial.skipped.to_json()) == (3, [])
-    assert (whole.counts["words"], whole.skipped.reasons) == (12, sentences.count().skipped.reasons)
+    assert (whole.counts["words"], whole.skipped.reasons) == (12, sentences.index().skipped.reasons)

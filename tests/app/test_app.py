@@ -32,9 +32,9 @@ def open_app(page: str = "", **address: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for name, value in address.items():
         app.query_params[name] = value
-    app.run()
     if page:
-        app.switch_page(f"pages/{page}.py").run()
+        app.switch_page(f"pages/{page}.py")
+    app.run()
     assert not app.exception, app.exception
     return app
 
@@ -84,12 +84,11 @@ def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
     assert "Head 1-3" in words(app)  # the same head, counted from 0
 
 
-def test_a_link_names_a_head_that_the_address_then_holds() -> None:
-    app = open_app("surface_patterns", head="2-3", at="4-5")
-    assert "Head 4-5" in words(app)
-    assert app.selectbox(key="head").value == "4-5"
-    assert "at" not in app.query_params
-    assert "Head 2-3" in words(open_app("surface_patterns", head="2-3", at="99-1"))
+def test_a_head_that_the_model_lacks_is_named_and_the_page_opens_on_its_own() -> None:
+    app, plain = open_app("surface_patterns", head="99-1"), open_app("surface_patterns")
+    assert "head “99-1”: this model has heads 1-1 to 6-8" in unescaped(app.warning[0].value)
+    assert app.selectbox(key="head").value == plain.selectbox(key="head").value
+    assert "head" not in app.query_params and not plain.warning
 
 
 def test_mode_is_in_the_address_and_on_the_page() -> None:

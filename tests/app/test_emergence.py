@@ -63,8 +63,8 @@ def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
     app = open_app("emergence", map_of="entropy, nats")
     assert app.selectbox(key="map_of").value == "entropy, nats"
     app.selectbox(key="map_of").set_value("attention to the previous token").run()
-    app.multiselect(key="emergence-relations").set_value(["det"]).run()
-    app.multiselect(key="emergence-relations").set_value([]).run()
+    app.multiselect(key="relations_of").set_value(["det"]).run()
+    app.multiselect(key="relations_of").set_value([]).run()
     assert not app.exception and not app.error
 
 

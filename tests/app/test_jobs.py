@@ -100,7 +100,7 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     until(lambda: gate.tasks)
     click(first, "Cancel")
     first.run()
-    assert not first.error and "Cancelled. Nothing was stored" in words(first)
+    assert not first.error and "Cancelled. No result was stored" in words(first)
     assert progress(first) == [] and any(b.label.startswith("Analyze") for b in first.main.button)
     assert [toast.value for toast in second.run().toast] == []
     assert any("Running the model" in text for text in progress(second))
@@ -171,7 +171,7 @@ def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -
         page.get_by_text("Probes: cancelled.").wait_for(timeout=30_000)
         assert sidebar.get_by_role("button", name="Cancel").count() == 0
         sidebar.get_by_text("Probes", exact=True).click()
-        main.get_by_text("Nothing was stored").wait_for(timeout=30_000)
+        main.get_by_text("No result was stored").wait_for(timeout=30_000)
         assert main.get_by_role("button", name="Analyze").count() == 1
         assert kept(tmp_path / "store") == before
         assert page.problems == []

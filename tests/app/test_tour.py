@@ -1,4 +1,4 @@
-"""The guided tour: ten steps, each with its own address, a claim, a page at the right settings, a question."""
+"""The guided tour: eleven steps, each with its own address, a claim, a page at the right settings, a question."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, steps
 from pages.shared.frame import catalogue
 from tests.app.test_app import open_app, own_store, unescaped, words  # noqa: F401  (a fixture)
@@ -27,13 +28,12 @@ SHOWN = steps(PAGES)
 
 
 def tour(number: int, **address: str) -> AppTest:
-    app = open_app(step=str(number), **address)
-    return app.switch_page("pages/tour.py").run()
+    return open_app("tour", step=str(number), **address)
 
 
-def test_there_are_ten_steps_and_only_those_of_pages_that_are_there_are_shown():
-    assert len(STEPS) == 10
-    assert len({step.title for step in STEPS}) == 10
+def test_there_are_eleven_steps_and_only_those_of_pages_that_are_there_are_shown():
+    assert len(STEPS) == 11
+    assert len({step.title for step in STEPS}) == 11
     assert [step.page for step in SHOWN] == [step.page for step in STEPS if step.page in PAGES]
     assert steps(["entropy"]) == [step for step in STEPS if step.page == "entropy"]
 
@@ -105,10 +105,11 @@ def test_a_model_of_which_nothing_is_stored_has_claims_but_no_answers(tiny_folde
     assert not app.info
 
 
-def test_all_ten_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
+def test_all_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
     store, demo, findings = Store(tmp_path / "store"), find_model("demo"), {"probes": probes()}
     for analysis in ANALYSES.values():
-        result = find(store, Request(analysis.name, demo, sample(next(iter(SAMPLES[analysis.corpus])))))
+        corpus = sample(next(iter(SAMPLES[analysis.corpus])))
+        result = find(store, Request(analysis.name, demo, corpus, analysis.relevant(Settings())))
         findings |= {} if result is None else {analysis.name: result}
     for step in STEPS:
         answer = step.findings(findings)

@@ -35,7 +35,6 @@ def open_as(reader: str, page: str, **address: str) -> AppTest:
         app.query_params[name] = value
     if reader:
         app.session_state["reader"] = reader
-    app.run()
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception, app.exception
     return app
@@ -121,7 +120,7 @@ def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: py
         ("upload-" + "A" * 43, "is not on this server"),
         ("upload-" + "A" * 20, "cut off or misspelled"),
         ("upload-", "cut off or misspelled"),
-        ("nonsense", "there is no corpus 'nonsense'"),
+        ("nonsense", "this page has no corpus “nonsense”"),
     ],
 )
 def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(address: str, reason: str) -> None:

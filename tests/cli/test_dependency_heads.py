@@ -15,7 +15,7 @@ from bertviz_core.cli import commands as cli
 from bertviz_core.errors import InputError, SettingsError
 
 COLUMNS = ["relation", "n", "head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
-COLUMNS += ["baseline_offset", "baseline_accuracy"]
+COLUMNS += ["heldout_low", "heldout_high", "baseline_offset", "baseline_accuracy", "above_baseline"]
 
 
 @pytest.fixture(autouse=True)
@@ -63,9 +63,8 @@ def test_the_csv_says_in_every_row_which_view_it_is_of(tmp_path):
     assert rows[0]["relation"] == "all" and {row["view"] for row in rows} == {"function-heads"}
 
 
-def test_mode_as_in_the_paper_has_the_releases_offsets_and_no_heldout_column(tmp_path):
+def test_mode_as_in_the_paper_has_the_releases_offsets(tmp_path):
     found = command(tmp_path / "x.json", "dependency-heads", "treebank", "--mode", "paper", "--offsets", "5")
-    assert "heldout_accuracy" not in found["table"][0]
     assert found["arrays"]["offsets"] == [-3, -2, -1, 0, 1, 2]
 
 

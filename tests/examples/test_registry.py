@@ -26,7 +26,7 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn
 sys.modules["eighth"] = types.ModuleType("eighth")
 column = HeadColumn("warmth", "warmth of a head", lambda result: np.array([[0.1, 0.9]]))
 registry.ANALYSES["eighth"] = Analysis(
-    name="eighth", package="eighth", title="The eighth", summary="Nothing.", columns=(column,), cost=1000
+    name="eighth", package="eighth", title="The eighth", summary="Nothing.", columns=(column,), forwards=1000
 )
 
 from streamlit.testing.v1 import AppTest

@@ -34,7 +34,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
     assert first.sentence.governors == (2, 0) and not first.types.any()
     assert second.words[:2].tolist() == [-1, 0] and second.ids[1] == tokens.unk  # the word that cleans to nothing
     assert set(second.words.tolist()) == {-1, 0, 1} and (np.diff(second.words[1:-1]) >= 0).all()
-    reading = sentences.count()
+    reading = sentences.index()
     assert reading.counts == {
         "format": "word head-label",
         "words": 4,
@@ -51,7 +51,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
 def test_a_sentence_of_five_thousand_words_is_left_out_and_counted(tokens):
     sentences = made(tokens, "He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 4999 + "end 0-root\n")
     assert len(list(sentences)) == 1
-    assert sentences.count().skipped.to_json()[0]["count"] == 1
+    assert sentences.index().skipped.to_json()[0]["count"] == 1
 
 
 def test_the_limit_and_a_second_reading_agree(tokens):

@@ -25,7 +25,7 @@ def made(tokens: Tokens, *documents: str, **settings) -> Windows:
 
 
 def lost(windows: Windows) -> dict[str, int]:
-    return {entry["reason"]: entry["count"] for entry in windows.count().skipped.to_json()}
+    return {entry["reason"]: entry["count"] for entry in windows.index().skipped.to_json()}
 
 
 def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):
@@ -53,8 +53,8 @@ def test_windows_overlap_by_half_and_ask_each_mention_where_most_stands_before_i
     assert [[item.mention for item in window.items] for window in (first, second, third)] == [[1], [2], [3]]
     assert second.items[0].candidates == (1,)  # the first `he` is out of the window
     assert [window.item_number for window in (first, second, third)] == [0, 1, 2]
-    assert not lost(windows) and windows.count().counts["items"] == 3
-    assert windows.count().counts["head_words"] == "rule" and windows.count().counts["format"] == "CoNLL-2012"
+    assert not lost(windows) and windows.index().counts["items"] == 3
+    assert windows.index().counts["head_words"] == "rule" and windows.index().counts["format"] == "CoNLL-2012"
 
 
 def test_out_of_reach_and_same_head_are_counted(tokens):
@@ -84,7 +84,7 @@ def test_a_monstrous_word_is_cut_and_counted(tokens):
 
 def test_limit_counts_windows_and_their_items(tokens):
     windows = made(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
-    assert len(list(windows)) == 1 and windows.count().counts["items"] == 1
+    assert len(list(windows)) == 1 and windows.index().counts["items"] == 1
 
 
 def test_a_file_without_antecedents_is_refused(tokens):

@@ -14,6 +14,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.engine.packing import pack, unpack
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -63,6 +64,17 @@ class DivergenceSums:
         self.averages.merge(other.averages)
         self.sum += other.sum
         self.tokens += other.tokens
+
+    def to_bytes(self) -> bytes:
+        return pack({"averages": self.averages.to_bytes(), "sum": self.sum, "tokens": self.tokens})
+
+    def from_bytes(self, data: bytes) -> Self:
+        import torch
+
+        state, empty = unpack(data), self.fresh()
+        empty.averages = self.averages.from_bytes(state["averages"])
+        empty.sum, empty.tokens = torch.from_numpy(state["sum"]).to(self.sum.device), state["tokens"]
+        return empty
 
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:

@@ -63,7 +63,7 @@ ANALYSIS = Analysis(
     icon=":material/link:",
     result="CoreferenceHeads",
     corpus="coreference",
-    cost=0.6,
+    forwards=0.6,
     view=CoreferenceView,
     columns=(HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),),
     prefix="coreference_",

@@ -22,6 +22,7 @@ BESIDE = 30  # pixels at the right, for the weight of a line's last word
 LETTER = 8.4  # pixels, of a monospaced letter
 LINE = 56  # pixels from one line to the next
 TEXT = 36  # from the top of a line to the feet of its letters
+RISE = 13  # of the letters, with a little air
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
@@ -75,8 +76,9 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     heads = {mention[3] for mention in document["mentions"]}
     for index, (word, position) in enumerate(zip(document["words"], places, strict=True)):
         _word(svg, _shown(word), position, index in heads)
+    free = rooms(places)
     for guess in guesses:
-        _curve(svg, document, places, guess)
+        _curve(svg, document, places, free, guess)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -183,24 +185,72 @@ def _word(svg: ET.Element, word: str, place: Place, is_head: bool) -> None:
     ET.SubElement(svg, "text", attributes | ({"font-weight": "700"} if is_head else {})).text = word
 
 
-def _curve(svg: ET.Element, document: Mapping[str, Any], places: Sequence[Place], guess: Guess) -> None:
+def _curve(
+    svg: ET.Element,
+    document: Mapping[str, Any],
+    places: Sequence[Place],
+    free: Mapping[int, set[float]],
+    guess: Guess,
+) -> None:
     """From above the mention's head word to above the guessed one's."""
     source, target = (places[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
-    x1, y1, x2, y2 = source.middle, source.feet - 13, target.middle, target.feet - 13
-    lift = 8 + min(12, abs(x1 - x2) / 14) if source.line == target.line else 16
-    bend = y2 + lift if y2 < y1 else y2 - lift
-    path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{bend:.1f} {x2:.1f},{y2:.1f}"
+    (x1, y1), (x2, y2) = ((place.middle, place.feet - RISE) for place in (source, target))
+    if source.line == target.line:
+        lift = 8 + min(12, abs(x1 - x2) / 14)
+        path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{y2 - lift:.1f} {x2:.1f},{y2:.1f}"
+    else:
+        points = route(free, source, target, 5 + 3 * (guess.mention % 4))
+        path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
     color = RIGHT if guess.right else WRONG
     group = ET.SubElement(svg, "g")
     ET.SubElement(group, "title").text = described(document, guess)
     dashed = {} if guess.right else {"stroke-dasharray": "4 3"}
     faint = {"opacity": f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"}
-    ET.SubElement(group, "path", {"d": path, "fill": "none", "stroke": color, "stroke-width": "1.6"} | dashed | faint)
+    ET.SubElement(
+        group,
+        "path",
+        {"d": path, "fill": "none", "stroke": color, "stroke-width": "1.6", "stroke-linejoin": "round"}
+        | dashed
+        | faint,
+    )
     ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": color})
     mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": color}
     label = ET.SubElement(group, "text", mark)
     label.text = "✓" if guess.right else "✗"
     ET.SubElement(label, "tspan", {"font-size": "9", "font-weight": "400"}).text = f" {guess.weight:.2f}"
+
+
+def rooms(places: Sequence[Place]) -> dict[int, set[float]]:
+    """Line -> pixels from the left at which something can pass between its words, or after them."""
+    free: dict[int, set[float]] = {}
+    for place in places:
+        beside = (place.x - LETTER / 2, place.x + place.width + LETTER / 2)
+        free.setdefault(place.line, set()).update(x for x in beside if x > 0)
+    return free
+
+
+def route(free: Mapping[int, set[float]], source: Place, target: Place, lift: float) -> list[tuple[float, float]]:
+    """From above one word to above a word of another line: along the gaps between lines, and through each line that
+    lies between where two words leave room.
+
+    Args:
+        free: As `rooms` gives it.
+        source, target: Words of different lines.
+        lift: Pixels above the words' tops at which the way runs along.
+
+    Returns:
+        Corners (x, y) in pixels.
+    """
+    up = target.line < source.line
+    crossed = range(source.line - 1, target.line - 1, -1) if up else range(source.line, target.line)
+    x, y = source.middle, source.feet - RISE - lift
+    points = [(source.middle, source.feet - RISE), (x, y)]
+    for line in crossed:
+        x = min(free[line], key=lambda room: (abs(room - x) + abs(room - target.middle), room))
+        points.append((x, y))
+        y += -LINE if up else LINE
+        points.append((x, y))
+    return [*points, (target.middle, y), (target.middle, target.feet - RISE)]
 
 
 def described(document: Mapping[str, Any], guess: Guess) -> str:

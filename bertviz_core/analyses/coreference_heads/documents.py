@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -60,33 +59,43 @@ class Kept:
         self.guess[layer] = np.minimum(mentions, NO_GUESS).transpose(1, 2, 0)
         self.weight[layer] = weight.cpu().numpy()[batch, :, :, item].transpose(1, 2, 0)
 
-    @staticmethod
-    def joined(parts: list[Kept], count: int) -> tuple[np.ndarray, np.ndarray]:
-        """(direction, layer, head, item) guesses and weights of the corpus's first `count` items."""
-        layers, directions, heads, _ = parts[0].guess.shape
-        guess = np.full((directions, layers, heads, count), NO_GUESS, dtype=np.uint16)
-        weight = np.zeros(guess.shape, dtype=np.float16)
-        for part in parts:
-            guess[..., part.numbers] = part.guess.transpose(1, 0, 2, 3)
-            weight[..., part.numbers] = part.weight.transpose(1, 0, 2, 3)
-        return guess, weight
+    def placed(self, guess: np.ndarray, weight: np.ndarray) -> None:
+        """Write them into arrays (layer, direction, head, item) of the corpus's first items."""
+        guess[..., self.numbers], weight[..., self.numbers] = self.guess, self.weight
 
 
-def shown_documents(windows: Sequence[Window]) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """The documents of the first KEPT items, all of which are in these windows, and (item, 2): document and mention of
-    each of those items.
+@dataclass
+class Shown:
+    """The documents of the corpus's first KEPT items, and their items.
 
-    A document is `{"number", "name", "words", "sentences", "mentions"}`, a mention [start, end, cluster, head, type].
+    Attributes:
+        documents: By number: `{"number", "name", "words", "sentences", "mentions"}`, a mention being
+            [start, end, cluster, head, type].
+        items: By number of the item: [number of the document, mention].
     """
-    documents: list[dict[str, Any]] = []
-    items: list[tuple[int, int]] = []
-    for window in windows:
-        if len(items) >= KEPT:
-            break
-        if not documents or documents[-1]["number"] != window.document.number:
-            documents.append(_document(window))
-        items += [(len(documents) - 1, item.mention) for item in window.items]
-    return documents, np.array(items[:KEPT], dtype=np.uint32).reshape(-1, 2)
+
+    documents: dict[int, dict[str, Any]] = field(default_factory=dict)
+    items: dict[int, list[int]] = field(default_factory=dict)
+
+    def add(self, window: Window) -> None:
+        """Take in a window's items that are among the first."""
+        for number, item in enumerate(window.items, start=window.item_number):
+            if number < KEPT:
+                document = window.document.number
+                self.items[number] = [document, item.mention]
+                if document not in self.documents:
+                    self.documents[document] = _document(window)
+
+    def merge(self, other: Shown) -> None:
+        """Take in what was shown elsewhere."""
+        self.documents |= other.documents
+        self.items |= other.items
+
+    def in_order(self) -> tuple[list[dict[str, Any]], np.ndarray]:
+        """The documents, and (item, 2): the place of its document in that list, and its mention."""
+        numbers = sorted(self.documents)
+        items = [(numbers.index(document), mention) for _, (document, mention) in sorted(self.items.items())]
+        return [self.documents[number] for number in numbers], np.array(items, dtype=np.uint32).reshape(-1, 2)
 
 
 def _document(window: Window) -> dict[str, Any]:

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, guesses
-from bertviz_core.analyses.coreference_heads.documents import KEPT, Kept, shown_documents
+from bertviz_core.analyses.coreference_heads.documents import KEPT, NO_GUESS, Kept, Shown
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Questions, answers, questions
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.windows import Window, Windows
+
+ARRAYS = ("total", "systems", "guess", "weight")
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
@@ -30,7 +33,8 @@ __all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
 class Selections:
     """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
 
-    `kept` are the guesses of the corpus's first items, for people to look at, and `windows` those that ask for them.
+    `shown` are the corpus's first items, for people to look at, and `guess` and `weight` what every head makes of them:
+    (layer, direction, head, item).
     """
 
     def __init__(self, layers: int, heads: int, device: str, first_piece: bool) -> None:
@@ -42,8 +46,10 @@ class Selections:
         self.total = np.zeros(GROUPS, dtype=np.int64)
         self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
         self.single = 0
-        self.kept: list[Kept] = []
-        self.windows: list[Window] = []
+        self.shown = Shown()
+        self.guess = np.full((layers, len(DIRECTIONS), heads, 0), NO_GUESS, dtype=np.uint16)
+        self.weight = np.zeros(self.guess.shape, dtype=np.float16)
+        self.kept: Kept | None = None
         self.asked: Questions | None = None
 
     def fresh(self) -> Self:
@@ -57,17 +63,20 @@ class Selections:
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ self.asked.groups[:, None, None]
         self.right[attention.layer] += counts.sum(0).long()
-        for kept in self.kept:
-            kept.take(attention.layer, guess[:, :, 0], weight[:, :, 0])
+        if self.kept:
+            self.kept.take(attention.layer, guess[:, :, 0], weight[:, :, 0])
+            if attention.layer == self.layers - 1:
+                self._resize(1 + int(self.kept.numbers.max()))
+                self.kept.placed(self.guess, self.weight)
 
     def _ask(self, windows: tuple[Window, ...]) -> None:
         """A fresh accumulator sees one batch, layer by layer, so what is asked stays the same."""
         self.asked = questions(windows, self.device, first_piece=self.first_piece)
         if self.asked.numbers[self.asked.numbers >= 0].min() < KEPT:
-            self.kept = [Kept.of(self.asked, self.layers, self.heads)]
-        self.windows = [window for window in windows if window.item_number < KEPT]
+            self.kept = Kept.of(self.asked, self.layers, self.heads)
         self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
         for window in windows:
+            self.shown.add(window)
             groups = groups_of(window)
             self.total += groups.sum(0)
             self.systems += _baselines_right(window).astype(np.int64) @ groups
@@ -77,8 +86,31 @@ class Selections:
         self.total += other.total
         self.systems += other.systems
         self.single += other.single
-        self.kept += other.kept
-        self.windows += other.windows
+        self.shown.merge(other.shown)
+        self._resize(other.guess.shape[-1])
+        numbers = sorted(other.shown.items)
+        self.guess[..., numbers], self.weight[..., numbers] = other.guess[..., numbers], other.weight[..., numbers]
+
+    def to_bytes(self) -> bytes:
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        shown = {name: list(getattr(self.shown, name).items()) for name in ("documents", "items")}
+        return pack(arrays | shown | {"right": self.right, "single": self.single})
+
+    def from_bytes(self, data: bytes) -> Self:
+        import torch
+
+        state, full = unpack(data), self.fresh()
+        for name in ARRAYS:
+            setattr(full, name, state[name])
+        full.right, full.single = torch.from_numpy(state["right"]).to(self.device), state["single"]
+        full.shown = Shown(dict(state["documents"]), dict(state["items"]))
+        return full
+
+    def _resize(self, items: int) -> None:
+        """Make room for the guesses of so many items."""
+        more = ((0, 0), (0, 0), (0, 0), (0, max(0, items - self.guess.shape[-1])))
+        self.guess = np.pad(self.guess, more, constant_values=NO_GUESS)
+        self.weight = np.pad(self.weight, more)
 
 
 def accumulator(model: AttentionModel, request: Request) -> Selections:
@@ -88,8 +120,7 @@ def accumulator(model: AttentionModel, request: Request) -> Selections:
 
 def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
     """The result, with the first documents and the guesses made in them."""
-    documents, items = shown_documents(sorted(accumulator.windows, key=lambda window: window.number))
-    guess, weight = Kept.joined(accumulator.kept, len(items))
+    documents, items = accumulator.shown.in_order()
     return CoreferenceHeads(
         provenance=provenance,
         right=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
@@ -99,8 +130,8 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
         single=accumulator.single,
         documents=documents,
         items=items,
-        guess=guess,
-        weight=weight,
+        guess=accumulator.guess.swapaxes(0, 1),
+        weight=accumulator.weight.swapaxes(0, 1),
     )
 
 

@@ -69,7 +69,7 @@ ANALYSIS = Analysis(
     icon=":material/account_tree:",
     result="DependencyHeads",
     corpus="treebank",
-    cost=0.8,
+    forwards=0.8,
     options=DependencyOptions,
     view=DependencyView,
     columns=(HeadColumn("UAS", "UAS of this head alone", _uas, _best_offset, percent=True),),

@@ -7,12 +7,13 @@ A head's guess for word w is the other word with the most word-level attention. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.words import Membership, membership
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 DIRECTIONS = ("dependent->head", "head->dependent")
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
+COUNTS = ("correct", "offsets", "n")
 EXAMPLES = 500  # the guesses of so many sentences are kept, for people to look at
 
 
@@ -143,10 +145,37 @@ class Guesses:
             mine.index_add_(0, index, its.to(self.device))
         self.kept |= other.kept
 
+    def to_bytes(self) -> bytes:
+        none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0))
+        sentences, guesses, weights = zip(*self.kept.values(), strict=True) if self.kept else ((), (), ())
+        return pack(
+            {
+                **self.counts(),
+                "names": list(self.names),
+                "kept": list(self.kept),
+                "sentences": [asdict(sentence) for sentence in sentences],
+                "guesses": np.concatenate([none.astype(np.uint16), *guesses], -1),
+                "weights": np.concatenate([none.astype(np.uint8), *weights], -1),
+            }
+        )
+
+    def from_bytes(self, data: bytes) -> Self:
+        import torch
+
+        state, full = unpack(data), type(self)(self.rules, self.layers, self.heads, self.device)
+        full.names = {(view, relation): row for row, (view, relation) in enumerate(state["names"])}
+        for name in COUNTS:
+            setattr(full, name, torch.from_numpy(state[name]).to(self.device))
+        sentences = [_sentence(**fields) for fields in state["sentences"]]
+        ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
+        guesses, weights = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
+        full.kept = dict(zip(state["kept"], zip(sentences, guesses, weights, strict=False), strict=True))
+        return full
+
     def counts(self) -> dict[str, Tensor]:
         """The sums by name, in the order of `names`."""
         self._grow()
-        return {"correct": self.correct, "offsets": self.offsets, "n": self.n}
+        return {name: getattr(self, name) for name in COUNTS}
 
     def _opened(self, batch: Batch) -> tuple[GoldTrees, KeptGuesses]:
         """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
@@ -226,6 +255,10 @@ class Guesses:
             arrays = (array[index, ..., : len(sentence)] for array in (kept_guesses.guess, kept_guesses.weight))
             self.kept[examples[row].number] = (sentence, *arrays)
         return kept_guesses
+
+
+def _sentence(words: list[str], governors: list[int], relations: list[str], **place: int) -> Sentence:
+    return Sentence(words=tuple(words), governors=tuple(governors), relations=tuple(relations), **place)
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:

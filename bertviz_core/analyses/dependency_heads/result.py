@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS
-from bertviz_core.analyses.proportions import best_heads, of_heads, share, wilson
+from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.samples import SAMPLES
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
+ROOT = "root"  # no head can find the governor of a root: it is no row of its own
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
     "as-is": lambda sentence: sentence,
     "function-heads": function_heads,
@@ -77,6 +78,16 @@ class DependencyHeads(Result):
         return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
 
     @property
+    def above(self) -> np.ndarray:
+        """(relation,) whether the best head is above the best fixed offset (docs/methods.md, section 6)."""
+        return is_above(self.heldout, self.n.sum(0), self.offset_accuracy.max(0), len(self.relations))
+
+    def best_in(self, relation: str, direction: int) -> Head:
+        """The head with the highest accuracy on a relation in one direction, the first of equals."""
+        right = self.correct.sum(0)[direction, self.relations.index(relation)]
+        return Head(*(int(place) for place in np.unravel_index(int(right.argmax()), right.shape)))
+
+    @property
     def offset_accuracy(self) -> np.ndarray:
         """(offset, relation), fractions."""
         return share(self.offset_correct, self.n.sum(0))
@@ -94,7 +105,8 @@ class DependencyHeads(Result):
         shown = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
         viewed = self._rows([row for row, its_view in enumerate(self.views) if its_view == view])
         merged = viewed._merged() if merge_subtypes else viewed
-        selected = merged._rows([row for row, n in enumerate(merged.n.sum(0)) if row < 2 or n >= min_count])
+        totals = zip(merged.relations, merged.n.sum(0), strict=True)
+        selected = merged._rows([r for r, (name, n) in enumerate(totals) if r < 2 or (n >= min_count and name != ROOT)])
         return replace(
             selected,
             provenance=self.provenance | {"options": self.provenance["options"] | shown},
@@ -114,10 +126,12 @@ class DependencyHeads(Result):
         )
 
     def most_telling(self) -> str:
-        """The relation whose best head is the furthest above its best offset; "all" where there is none to choose."""
+        """The relation whose best head is the furthest beyond its best offset, one with a verdict first; "all" where
+        there is none to choose."""
         gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
-        rows = [row for row, name in enumerate(self.relations) if name not in (ALL, UAS, "root", "punct")]
-        return self.relations[max(rows, key=lambda row: gain[row], default=0)]
+        above = self.above
+        rows = [row for row, name in enumerate(self.relations) if name not in (ALL, UAS, ROOT, "punct")]
+        return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -136,6 +150,7 @@ class DependencyHeads(Result):
         n, best = self.n.sum(0), self.best
         right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)
+        heldout_low, heldout_high = wilson(self.heldout * n, n)
         offset = self.offset_correct.argmax(0)
         columns = {
             "relation": self.relations,
@@ -146,11 +161,12 @@ class DependencyHeads(Result):
             "low": low,
             "high": high,
             "heldout_accuracy": self.heldout,
+            "heldout_low": heldout_low,
+            "heldout_high": heldout_high,
             "baseline_offset": self.offsets[offset],
             "baseline_accuracy": self.offset_accuracy.max(0),
+            "above_baseline": self.above,
         }
-        if self.paper:
-            del columns["heldout_accuracy"]
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, pd.DataFrame]:

@@ -23,7 +23,7 @@ def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
     shown["direction"] = frame["direction"].str.replace("->", " → ")
     shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
     shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
-    if "heldout_accuracy" in frame:
+    if not result.paper:
         shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
     shown["offset"] = frame["baseline_offset"]
     shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])

@@ -33,5 +33,6 @@ ANALYSIS = Analysis(
     options=ProbeOptions,
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
     prefix="probe_",
-    cost=10,
+    forwards=8,
+    chunked=False,
 )

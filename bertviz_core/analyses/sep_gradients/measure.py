@@ -48,6 +48,17 @@ class GradientAverages(SegmentAverages):
     def merge(self, other: GradientAverages) -> None:
         super().merge(other)
         self.predicted += other.predicted
+        self.skipped.merge(other.skipped)
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"predicted": self.predicted, "skipped": self.skipped.reasons}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        import torch
+
+        super().restore(state)
+        self.predicted = torch.from_numpy(state["predicted"]).to(self.device)
+        self.skipped = Skipped(state["skipped"])
 
 
 def measure(batch: Batch, seen: LayerGradient) -> Tensor:
@@ -87,7 +98,7 @@ def run(
 
     masking = Masking.of(model.tokens, examples.settings.seed)
     skipped = Skipped()
-    segments = _with_words(examples, masking, skipped)
+    segments = with_words(examples, masking, skipped)
     size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
     stream.run(model, segments, accumulators, progress, size, partial(backward, masking=masking))
     for accumulator in accumulators:
@@ -129,14 +140,14 @@ def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, li
     from bertviz_core.models.masking import Masking
 
     masking = Masking.of(segments.tokens, segments.settings.seed)
-    for example in _with_words(segments, masking, Skipped()):
+    for example in with_words(segments, masking, Skipped()):
         masked = masking.apply(example)
         arrays = (example.ids, masked.ids, example.types if types else 0 * example.types, masked.labels)
         names = ("original_ids", "input_ids", "token_type_ids", "labels")
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 
 
-def _with_words(segments: Segments, masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
+def with_words(segments: Segments, masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
     """The segments that have a token to predict; the others are left out and counted."""
     for example in segments:
         if len(masking.candidates(example.ids)):

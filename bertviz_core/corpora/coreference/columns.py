@@ -81,7 +81,7 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
-    number = 0
+    number = source.start.document
     for block in _blocks(source):
         if block.width:
             yield _document(number, block, source.name, skipped)
@@ -89,7 +89,8 @@ def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]
 
 
 def _blocks(source: Source) -> Iterator[Block]:
-    block, headed, width = Block("", 1, Extent(source.name)), False, 0
+    block, headed = Block("", source.start.line, Extent(source.name)), False
+    width = int(source.start.header or 0)
     for number, line in source.lines():
         begins = BEGIN.match(line) if line.startswith("#") else None
         if begins:
@@ -148,6 +149,8 @@ def _document(number: int, block: Block, file: str, skipped: Skipped) -> Corefer
         mentions=chains.mentions(),
         tags=None if NONE.issuperset(block.tags) else tuple(block.tags),
         parse=tuple(block.parse) if any("(" in piece for piece in block.parse) else None,
+        line=block.line,
+        header=str(block.width),
     )
 
 

@@ -31,7 +31,7 @@ class Draft:
     governors: list[int | None] = field(default_factory=list)
     sentences: list[int] = field(default_factory=list)
 
-    def finished(self, number: int) -> CoreferenceDocument:
+    def finished(self, number: int, order: str) -> CoreferenceDocument:
         governors = [g for g in self.governors if g is not None and g < len(self.words)]
         return CoreferenceDocument(
             number=number,
@@ -42,6 +42,8 @@ class Draft:
             mentions=self.chains.mentions(),
             tags=tuple(self.tags) if any(tag not in {"_", ""} for tag in self.tags) else None,
             governors=tuple(governors) if len(governors) == len(self.words) else None,
+            line=self.line,
+            header=order,
         )
 
 
@@ -53,19 +55,20 @@ def is_corefud(lines: Sequence[Line]) -> bool:
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    number, index = 0, _label_place(DEFAULT_ORDER)
-    draft = _draft("", 1, source, skipped)
+    number, order = source.start.document, source.start.header or DEFAULT_ORDER
+    index = _label_place(order)
+    draft = _draft("", source.start.line, source, skipped)
     sentence_over = True
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
             if name.split()[:1] == ["newdoc"]:
                 if draft.words:
-                    yield draft.finished(number)
+                    yield draft.finished(number, order)
                     number += 1
                 draft, sentence_over = _draft(value, line, source, skipped), True
             elif name == "global.Entity":
-                index = _label_place(value)
+                order, index = value, _label_place(value)
         elif not text.strip():
             sentence_over = True
         else:
@@ -74,7 +77,7 @@ def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]
                 sentence_over = False
             _read_row(draft, text.split("\t"), index, line)
     if draft.words:
-        yield draft.finished(number)
+        yield draft.finished(number, order)
 
 
 def _draft(name: str, line: int, source: Source, skipped: Skipped) -> Draft:

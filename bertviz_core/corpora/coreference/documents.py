@@ -30,6 +30,7 @@ class CoreferenceDocument:
     sentences: the first word of each.   tags: part of speech of each word, or None where the file has none.
     governors: the word that governs each word, -1 for roots; None without trees.
     parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
+    line: where it begins.   header: what the reader of another document knows from the beginning of the file.
     """
 
     number: int
@@ -41,6 +42,8 @@ class CoreferenceDocument:
     tags: tuple[str, ...] | None = None
     governors: tuple[int, ...] | None = None
     parse: tuple[str, ...] | None = None
+    line: int = 1
+    header: str = ""
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention, ordered, sentence_starts
@@ -19,14 +20,15 @@ WORD = re.compile(r"\w+|[^\w\s]")
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
-    names: list[str] = []
-    number = 0
+    header, number = source.start.header, source.start.document
+    names = header.split("\t") if header else []
     for line, text in source.lines():
         if not names:
             names = text.split("\t")
         elif text.strip():
             where = f"{source.name}, line {line}"
-            yield _document(number, line, _row(names, text, where), where)
+            document = _document(number, line, _row(names, text, where), where)
+            yield replace(document, line=line, header="\t".join(names))
             number += 1
 
 

@@ -18,7 +18,7 @@ from bertviz_core.errors import InputError
 
 def documents(source: Source, skipped: Skipped, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
     """A document a line; with `predicted`, `predicted_clusters` in place of `clusters` where a line has them."""
-    number = 0
+    number = source.start.document
     for line, text in source.lines():
         if text.strip():
             where = f"{source.name}, line {line}"
@@ -66,6 +66,7 @@ def _document(number: int, line: int, value: dict[str, Any], chains: Chains, pre
         words=tuple(words),
         sentences=tuple(int(start) for start in np.cumsum([0, *lengths[:-1]])) if words else (),
         mentions=chains.mentions(),
+        line=line,
     )
 
 

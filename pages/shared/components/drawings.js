@@ -7,6 +7,7 @@ export default function ({ data, parentElement }) {
       const caption = document.createElement("figcaption");
       caption.textContent = title;
       const frame = document.createElement("div");
+      frame.tabIndex = 0; // a long sentence is scrolled with the arrow keys too
       frame.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
       const link = document.createElement("a");
       link.textContent = "SVG";

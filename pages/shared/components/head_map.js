@@ -49,7 +49,7 @@ class HeadMap {
     this.picture = this.root.appendChild(svg("svg"));
     this.saveButton = html(this.root, "button", "save", "SVG");
     this.saveButton.type = "button";
-    this.saveButton.title = "Save this map as SVG";
+    this.saveButton.setAttribute("aria-label", "SVG of the map");
     this.saveButton.addEventListener("click", () => this.save());
     this.tip = html(this.root, "div", "tip");
     this.tip.setAttribute("aria-hidden", "true"); // the cell's own label says it

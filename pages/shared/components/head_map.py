@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import HeadMap
+from pages.shared.frame import address
 
 HERE = Path(__file__).parent
 
@@ -36,7 +37,7 @@ def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: st
 
 def _clicked(key: str) -> None:
     if head := st.session_state[key].get("head"):
-        st.session_state["head"] = head
+        address.choose(head=head)
 
 
 @cache

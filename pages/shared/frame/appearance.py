@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.frame import catalogue
+from pages.shared.frame import address, catalogue
 
 HERE = Path(__file__).parent
 PROJECTOR = "projector"  # of the address and of the session
@@ -21,15 +21,14 @@ def apply() -> None:
 
 def projecting() -> bool:
     """Whether the page is shown to a room: larger type, stronger lines, no sidebar."""
-    return bool(st.session_state.get(PROJECTOR, st.query_params.get(PROJECTOR) == "true"))
+    return address.ahead(PROJECTOR, "false") == "true"
 
 
 def choose() -> None:
     """The switches of the sidebar."""
-    st.toggle(
+    address.toggle(
         "Projector",
         key=PROJECTOR,
-        bind="query-params",
         help="Larger type, stronger lines and no sidebar, to be read from the back of a room.",
     )
     script = (HERE / "theme_switch.js").read_text(encoding="utf-8")

@@ -51,9 +51,11 @@ ANALYSES_PAGES = tuple(
     )
     for analysis in sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
 )
+BUILT_IN_PAGES = tuple(entry for entry in ANALYSES_PAGES if entry.name in BUILT_IN)
 SECTIONS = {
     "Explore": EXPLORE,
-    "The paper": tuple(entry for entry in ANALYSES_PAGES if entry.name in BUILT_IN),
+    "The paper": tuple(entry for entry in BUILT_IN_PAGES if entry.section.startswith("Section")),
+    "Beyond the paper": tuple(entry for entry in BUILT_IN_PAGES if not entry.section.startswith("Section")),
     "Installed analyses": tuple(entry for entry in ANALYSES_PAGES if entry.name not in BUILT_IN),
 }
 ENTRIES = (*EXPLORE, *ANALYSES_PAGES)

@@ -12,7 +12,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import boxes, services
-from pages.shared.frame import catalogue, links, uploads
+from pages.shared.frame import address, catalogue, links, uploads
 from pages.shared.frame.catalogue import Entry
 
 
@@ -50,10 +50,11 @@ POPOVER = "add a corpus"
 def choose(entry: Entry) -> Source:
     """Draw the choice; raises InputError for a link or an upload that opens nothing (any more)."""
     kind = entry.corpus
-    problem = _follow_link(kind) or _forget_deleted(kind)
+    problem = _follow_address(kind) or _forget_deleted(kind)
     visible = uploads.visible(kind)
     options = [*SAMPLES[kind], *visible]
-    _return_to(kind, options, problem)
+    if st.session_state.get("corpus") not in (None, *options):
+        st.session_state["corpus"] = options[0]
     chosen = st.selectbox(
         "Corpus",
         options,
@@ -73,36 +74,32 @@ def choose(entry: Entry) -> Source:
     _offer_page(entry)
     if chosen is None:
         raise problem or missing()
-    # Not bound by the widget: a bound address would hold the name that is shown, and an upload's must hold its token.
-    st.query_params["corpus"] = chosen
+    address.put("corpus", "" if chosen == options[0] else chosen)  # an upload's token, not the name that is shown
     st.session_state.pop("link_problem", None)
     st.session_state["corpora"][kind] = chosen
     return services.upload(visible[chosen].token) if chosen in visible else sample(chosen)
 
 
-def _return_to(kind: str, options: list[str], problem: InputError | None) -> None:
-    """Pages read different kinds of corpora: on coming back to a kind, the corpus last chosen for it. A link that opens
-    nothing chooses nothing: what it was made of must not seem to be the sample."""
-    last = st.session_state.setdefault("corpora", {}).get(kind)
-    if "corpus" in st.session_state and st.session_state["corpus"] not in options:
-        st.session_state["corpus"] = None if problem else last if last in options else options[0]
-
-
-def _follow_link(kind: str) -> InputError | None:
-    """On arrival, take the choice from the address; the reason, where it cannot be restored."""
-    linked = st.query_params.get("corpus", "")
-    if "corpus" in st.session_state:
+def _follow_address(kind: str) -> InputError | None:
+    """On arrival, take the choice from the address; the reason, where it cannot be restored. A link that opens nothing
+    chooses nothing: what it was made of must not seem to be the sample."""
+    now, last = address.current(), st.session_state.setdefault("corpora", {})
+    if "corpus" in now.restored:
         return st.session_state.get("link_problem", {}).get(kind)
+    now.restored.add("corpus")
+    linked = now.parameters.get("corpus", "")
+    elsewhere = linked in last.values() and linked not in (*SAMPLES[kind], *uploads.visible(kind))
+    if now.is_inside and (not linked or elsewhere):  # pages read different kinds of corpora
+        linked = last.get(kind, "")
+    st.session_state.pop("link_problem", None)
+    st.session_state["corpus"] = linked or next(iter(SAMPLES[kind]))
     try:
         if linked.startswith(uploads.PREFIX):
             uploads.open_link(linked, kind)
-        elif linked and all(linked not in names for names in SAMPLES.values()):
-            raise InputError(uploads.CANNOT + f"there is no corpus {linked[:40]!r}.", hint=uploads.CHOOSE)
-        elif linked not in SAMPLES[kind]:
-            return None
+        elif linked and linked not in SAMPLES[kind]:
+            raise InputError(uploads.CANNOT + f"this page has no corpus “{linked[:40]}”.", hint=uploads.CHOOSE)
     except InputError as problem:
         return _without_corpus(kind, problem)
-    st.session_state["corpus"] = linked
     return None
 
 

@@ -1,31 +1,38 @@
-"""Links between pages. Model, mode and head of the address go along by themselves: the sidebar's controls stay."""
+"""Links between pages. The choices of the sidebar go along; the page's own are given, or those of its last visit."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.heads import Head
-from bertviz_core.numbers import small_int
-from pages.shared.frame import catalogue
+from pages.shared.frame import address, catalogue
 
 
-def to(name: str, label: str, head: Head | None = None, icon: str | None = None, **address: str) -> None:
-    """A link to a page, at another head where one is given, with the page's own settings as its address has them;
-    nothing where there is no such page. The head goes as `at`: the picker, which stays, does not follow `head`."""
+def to(name: str, label: str, head: Head | None = None, icon: str | None = None, **own: str) -> None:
+    """A link to a page, at another head where one is given, with the page's own choices as its address has them;
+    nothing where there is no such page."""
     page = catalogue.page(name)
     if page is not None:
-        at = {} if head is None else {"at": head.label()}
-        st.page_link(page, label=label, icon=icon, query_params=at | address or None)
+        st.page_link(page, label=label, icon=icon, query_params=parameters(name, head, **own))
 
 
-def drop_bad_numbers(*names: str) -> None:
-    """Take parameters that are no small whole number off the address: of 1e400 Streamlit would make an int, and fail.
+def parameters(name: str, head: Head | None = None, **own: str) -> dict[str, str]:
+    """The address of a page with the sidebar's choices, at another head where one is given, and its own choices."""
+    kind = catalogue.entry(name).corpus
+    last = st.session_state.get("corpora", {}).get(kind)
+    corpus = {"corpus": last} if last not in (None, next(iter(SAMPLES[kind]))) else {}
+    at = {} if head is None else {"head": head.label()}
+    return dict(sorted((address.common() | corpus | at | own).items()))
 
-    Args:
-        names: Keys of number inputs that are bound to the address and yet to be drawn.
-    """
-    bad = [name for name in names if name in st.query_params and small_int(st.query_params[name]) is None]
-    for name in bad:
-        del st.query_params[name]
-    if bad:
-        st.rerun()  # this run's inputs take their numbers from the address that it began with
+
+def back(name: str, label: str, **own: str) -> None:
+    """A link to a page as it was left, but for what is given."""
+    page = catalogue.page(name)
+    if page is not None:
+        st.page_link(page, label=label, icon=":material/arrow_back:", query_params=back_to(name) | own)
+
+
+def back_to(name: str) -> dict[str, str]:
+    """The address of a page as it was left."""
+    return dict(sorted((parameters(name) | address.current().visited.get(name, {})).items()))

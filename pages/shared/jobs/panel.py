@@ -22,7 +22,7 @@ def running(job: Job) -> None:
     st.button("Cancel", on_click=reader_jobs.cancel, args=(job,), icon=":material/stop:")
 
 
-def ended(job: Job | None, stored: str = "Nothing was stored; earlier results are kept.") -> None:
+def ended(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> None:
     """Why there is no result: a reader's own cancel is no error.
 
     Args:

@@ -16,6 +16,7 @@ from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, page
 from pages.shared.boxes import plain
 from pages.shared.components.attention_lines import attention_lines
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens
 
@@ -54,7 +55,7 @@ def lines(
         text=one.digest(),
         title=f"Head {selection.label}, {selection.checkpoint.name}",
         min_weight=min_weight,
-        pins=marked_tokens.pins(st.query_params.get("pin", "")),
+        pins=marked_tokens.pins(address.get("pin")),
         masked=masked,
         can_mask=can_mask,
         on_pins=_pinned,
@@ -119,7 +120,7 @@ def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None
 def _pinned() -> None:
     pins = st.session_state[KEY]["pins"]
     if pins is not None:
-        _write("pin", ",".join(pins))
+        address.put("pin", ",".join(pins))
 
 
 def _mask(one: OneInput, seen: InputAttention) -> None:
@@ -130,12 +131,5 @@ def _mask(one: OneInput, seen: InputAttention) -> None:
     owner = one.layout.owner
     words = seen.queries.start is one.layout.words.start
     unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
-    now = set(marked_tokens.masked(st.query_params.get("mask", "")))
-    _write("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))
-
-
-def _write(name: str, value: str) -> None:
-    if value:
-        st.query_params[name] = value
-    else:
-        st.query_params.pop(name, None)
+    now = set(marked_tokens.masked(address.get("mask")))
+    address.put("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))

@@ -12,6 +12,7 @@ from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.clustering.result import Closeness, Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.style import BEHAVIORS
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection, head_options
 
 
@@ -22,8 +23,13 @@ def labeled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, 
 
 def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:
     """How close heads of one layer are; and the two heads most alike, with their divergence."""
+    return result.closeness, closest_pair(result)
+
+
+def closest_pair(result: Clustering) -> tuple[Head, Head, float]:
+    """The two heads most alike, with their divergence."""
     pairs = ((head, *result.nearest(head, 1)[0]) for head in all_heads(*result.shape))
-    return result.closeness, min(pairs, key=lambda pair: pair[2])
+    return min(pairs, key=lambda pair: pair[2])
 
 
 def thresholds() -> Thresholds:
@@ -35,8 +41,8 @@ def thresholds() -> Thresholds:
 
 def _slider(name: str, default: float) -> float:
     if name == "entropy":
-        return st.slider("entropy, nats", 0.0, 7.0, default, 0.05, key=f"over-{name}")
-    return st.slider(f"attention: {BEHAVIORS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
+        return address.slider("entropy, nats", 0.0, 7.0, default, 0.05, key=f"over-{name}")
+    return address.slider(f"attention: {BEHAVIORS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
 
 
 def papers_heads(selection: Selection) -> dict[str, str] | None:
@@ -44,7 +50,7 @@ def papers_heads(selection: Selection) -> dict[str, str] | None:
     has_them = set(paper.LINGUISTIC_HEADS) <= set(head_options(selection.checkpoint))
     if not has_them or "bert-base" not in selection.checkpoint.name:
         return None
-    return paper.LINGUISTIC_HEADS if st.toggle("Mark the paper's linguistic heads", key="marked") else None
+    return paper.LINGUISTIC_HEADS if address.toggle("Mark the paper's linguistic heads", key="marked") else None
 
 
 def neighbors(result: Clustering, selection: Selection) -> None:

@@ -11,9 +11,8 @@ from bertviz_core.analyses.coreference_heads.document_figure import cut, describ
 from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.errors import BertvizError
-from bertviz_core.numbers import small_int
 from pages.shared import boxes
-from pages.shared.frame import catalogue, viewer_link
+from pages.shared.frame import address, catalogue, viewer_link
 from pages.shared.frame.selection import Selection
 
 if TYPE_CHECKING:
@@ -23,17 +22,17 @@ FILTERS = ("all", "right", "wrong")
 INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colors: an image does not inherit them
 
 
-@st.fragment
+@address.fragment
 def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
     """Documents with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.subheader(f"Guesses of head {selection.label}")
-    names = [f"{index}. {document['name']}" for index, document in enumerate(result.documents, start=1)]
+    names = {number: f"{number}. {document['name']}" for number, document in enumerate(result.documents, start=1)}
+    numbers = [*names]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Document", names, key="named", width=320, index=_linked(len(names)))
-        wanted = st.segmented_control("Guesses", FILTERS, default="all", required=True, key="guesses")
-        minimum = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
-    index = names.index(name)
-    st.query_params["document"] = str(index + 1)
+        number = address.selectbox("Document", numbers, key="document", default=1, format_func=names.get, width=320)
+        wanted = address.segmented("Guesses", FILTERS, key="guesses", default="all")
+        minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
+    index = number - 1
     document = result.documents[index]
     guesses = result.guesses(index, choice)
     right = sum(guess.right for guess in guesses)
@@ -45,13 +44,6 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
         _list(part, shown)
         if shown:
             _look_closer(part, shown, passage[0], index, (result, choice, selection))
-
-
-def _linked(count: int) -> int:
-    """The document of the address, from 0; the first where it names none."""
-    asked = st.query_params.get("document", "")
-    number = small_int(asked) or 0
-    return number - 1 if 1 <= number <= count else 0
 
 
 def _look_closer(
@@ -113,5 +105,5 @@ def _passages(document: dict[str, Any]) -> list[tuple[int, int]]:
     if len(runs) == 1:
         return runs
     labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
-    chosen = st.select_slider("Passage", labels, key=f"passage-{document['number']}")
+    chosen = address.select_slider("Passage", labels, key="passage", default=labels[0])
     return [runs[labels.index(chosen)]]

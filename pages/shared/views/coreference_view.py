@@ -20,6 +20,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.heads import ranks
 from bertviz_core.plotting.style import percent
 from pages.shared import boxes, services
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 PAPER_HEAD = "head 5-4"
@@ -28,13 +29,11 @@ AMONG = {"mentions": "among the preceding ones", "words": "among all other words
 
 def choose_direction(result: CoreferenceHeads) -> int:
     """Which of DIRECTIONS the chosen head is read in, kept in the address; the paper's by default."""
-    direction = st.segmented_control(
+    direction = address.segmented(
         "Direction of attention",
         result.directions,
-        default=DIRECTIONS[0],
-        required=True,
         key="direction",
-        bind="query-params",
+        default=DIRECTIONS[0],
         help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
     )
     return DIRECTIONS.index(direction)
@@ -86,7 +85,8 @@ def _offer(choice: Choice, selection: Selection) -> None:
         st.button(
             f"Choose head {choice.head.label(selection.base)}",
             icon=":material/visibility:",
-            on_click=lambda: st.session_state.update(chosen),
+            on_click=address.choose,
+            kwargs=chosen,
             key=f"look-{choice.direction}",
         )
 

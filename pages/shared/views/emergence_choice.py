@@ -17,6 +17,7 @@ from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.models.allowed import trainings
 from pages.shared import boxes, services, stored
 from pages.shared.derived import derived
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -41,7 +42,7 @@ def result_or_stop(selection: Selection) -> Emergence:
         _compute(series, missing, selection)
     if result is None:
         st.skeleton(height=420)
-        st.stop()
+        address.stop()
     return derived(_named, result, ((series.text.digest, series.text.name), (treebank.digest, treebank.name)))
 
 
@@ -57,14 +58,14 @@ def _choose() -> str:
     folders: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
     if not folders_limited:
         folders += [folder for folder in _analyzed() if folder not in folders]
-    asked = st.session_state.get("training") or st.query_params.get("training", SHIPPED)
+    asked = address.ahead("training", SHIPPED)
     if asked not in (SHIPPED, *folders):
         folders.append(asked)
-    chosen = st.selectbox(
+    chosen = address.selectbox(
         "Training",
         [SHIPPED, *folders],
         key="training",
-        bind="query-params",
+        default=SHIPPED,
         accept_new_options=not folders_limited,
         width=420,
         help="`demo` ships with the project. "

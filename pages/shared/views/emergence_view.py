@@ -18,6 +18,7 @@ from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import boxes, page
 from pages.shared.derived import derived
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 LINEAR = "linear"
@@ -92,7 +93,7 @@ def linear() -> bool:
     return bool(st.session_state.get(LINEAR))
 
 
-@st.fragment
+@address.fragment
 def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
@@ -115,11 +116,11 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selec
     known = {column.label: column for column in columns(result, place)}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
-        shown = st.selectbox(
+        shown = address.selectbox(
             "Map quantity",
             [BY_BEHAVIOUR, *known],
             key="map_of",
-            bind="query-params",
+            default=BY_BEHAVIOUR,
             label_visibility="collapsed",
             width=220,
         )
@@ -140,11 +141,9 @@ def behaviors_at(result: Emergence, labels: np.ndarray, place: int, base: int) -
 def _place(result: Emergence) -> int:
     """Where the slider stands, counted from 0; at first at the end."""
     steps = result.steps.tolist()
-    if st.session_state.get(STEP) not in (None, *steps):
-        del st.session_state[STEP]  # of a training with other steps
     if len(steps) == 1:
         return 0
-    step = st.select_slider("Training step", steps, steps[-1], key=STEP, bind="query-params")
+    step = address.select_slider("Training step", steps, key=STEP, default=steps[-1])
     return steps.index(step)
 
 
@@ -171,18 +170,18 @@ def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tupl
     return entries
 
 
-@st.fragment
+@address.fragment
 def relations(result: Emergence, selection: Selection) -> None:
     """Chosen relations over the training; the slider does not redraw them."""
     st.markdown(
         "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
         "which it is scored; the dotted line follows the head that is best at the end."
     )
-    chosen = st.multiselect(
+    chosen = address.multiselect(
         "Relations",
         result.relations,
-        [*result.telling(MAX_RELATIONS - 1), UAS],
-        key="emergence-relations",
+        key="relations_of",
+        default=[*result.telling(MAX_RELATIONS - 1), UAS],
         max_selections=MAX_RELATIONS,
         label_visibility="collapsed",
     )

@@ -14,7 +14,7 @@ from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
 from pages.shared.boxes import plain
-from pages.shared.frame import viewer_link
+from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
 
 MAX_NAMED = 12
@@ -37,12 +37,12 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
     columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
     quantity = next(iter(columns))
     if len(columns) > 1:
-        quantity = st.selectbox(
+        quantity = address.selectbox(
             "Map quantity",
-            columns,
+            [*columns],
+            key=analysis.control_key,
+            default=quantity,
             format_func=lambda name: columns[name].short,
-            key=analysis.control or f"{analysis.name}_quantity",
-            bind="query-params",
             width=320,
         )
     return columns[quantity]

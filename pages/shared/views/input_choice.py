@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.single_input import FirstSegments, OneInput, from_text
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views.sentences import SENTENCES
@@ -22,14 +23,13 @@ EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: sta
 def choose(selection: Selection, model: AttentionModel) -> OneInput:
     """Draw the choice; raises InputError for a text without tokens and a segment that is not there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.segmented_control(
-            "Text", KINDS, default=KINDS[0], required=True, key="input", bind="query-params", on_change=forget_marks
-        )
+        kind = address.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
         if kind == "corpus":
             return _segment(selection, model)
         if kind == "example":
-            name = st.selectbox(
-                "Sentence", list(SENTENCES), key="example", bind="query-params", on_change=forget_marks, width=280
+            names = [*SENTENCES]
+            name = address.selectbox(
+                "Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280
             )
             return from_text(*SENTENCES[name], model.tokens, selection.settings)
     return _own(selection, model)
@@ -38,26 +38,26 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
 def forget_marks() -> None:
     """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
     forget_masks()
-    st.query_params.pop("pin", None)
-    st.query_params.pop("document", None)
+    address.put("pin", "")
+    address.put("document", "")
 
 
 def forget_masks() -> None:
     """The text as it was given."""
-    st.query_params.pop("mask", None)
+    address.put("mask", "")
 
 
 def _own(selection: Selection, model: AttentionModel) -> OneInput:
     st.html(EACH_ITS_DIRECTION)
     left, right = st.columns(2)
     text, second = (
-        column.text_area(
+        address.text(
+            column.text_area,
             label,
-            value,
+            key=key,
+            default=value,
             max_chars=MAX_CHARACTERS,
             height=90,
-            key=key,
-            bind="query-params",
             on_change=forget_marks,
             placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
         )
@@ -66,22 +66,19 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             (right, "Segment B (optional)", "", "second"),
         )
     )
-    given = st.toggle(
+    given = address.toggle(
         "Split words at spaces only",
         key="given",
-        bind="query-params",
         on_change=forget_marks,
         help="As in treebanks: each word is tokenized separately.",
     )
-    return from_text(text or "", second or "", model.tokens, selection.settings, given=given)
+    return from_text(text, second, model.tokens, selection.settings, given=given)
 
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
-    number = st.number_input(
-        "Segment of the corpus", 1, 10**9, 1, key="segment", bind="query-params", on_change=forget_marks, width=180
-    )
+    number = address.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
     made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
-    example = _segments(made_of, selection, model).pick(int(number))
+    example = _segments(made_of, selection, model).pick(number)
     st.caption(f"{selection.source.name}, {example.where}")
     return OneInput(example, layout_of(example, model.tokens))
 

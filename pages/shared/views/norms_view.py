@@ -10,6 +10,7 @@ from bertviz_core.analyses.surface_patterns import norms as summary
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, SurfacePatterns
 from pages.shared import page, services
 from pages.shared.boxes import plain
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 
@@ -29,7 +30,7 @@ def change(result: SurfacePatterns, selection: Selection) -> SurfacePatterns | N
     weights, moved = (other, result) if norms else (result, other)
     st.markdown(f"**{plain(summary.change(weights, moved, selection.base))}.**")
     label = f"Add {'attention weights' if norms else 'norms'} to the figure, as dashed lines"
-    return other if st.toggle(label, key="both", bind="query-params") else None
+    return other if address.toggle(label, key="both") else None
 
 
 def lengths(result: SurfacePatterns, selection: Selection) -> None:

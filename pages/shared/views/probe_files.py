@@ -9,7 +9,7 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import boxes, services
 from pages.shared.boxes import plain
-from pages.shared.frame import uploads
+from pages.shared.frame import address, uploads
 
 FILES = {
     "dev": (
@@ -34,9 +34,9 @@ def chosen_file(role: str) -> Source | None:
         boxes.error(problem)
     upload = uploads.visible(kind).get(st.session_state.get(f"{role}-upload", ""))
     if upload is None or services.uploads().find(upload.token) is None:
-        st.query_params.pop(role, None)
+        address.put(role, "")
         return None
-    st.query_params[role] = st.session_state[f"{role}-upload"]
+    address.put(role, st.session_state[f"{role}-upload"])
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored for {services.access().upload_days} days.")
         button = "Delete now" if uploads.is_own(upload) else "Stop using"
@@ -46,15 +46,17 @@ def chosen_file(role: str) -> Source | None:
 
 def _follow_link(role: str) -> None:
     """On arrival, take the file from the address."""
-    if f"{role}-upload" in st.session_state:
+    key = f"{role}-upload"
+    if key in address.current().restored:
         return
-    address = st.query_params.get(role, "")
+    address.current().restored.add(key)
+    linked = address.get(role)
     try:
-        if address:
-            uploads.open_link(address, FILES[role][-1])
+        if linked:
+            uploads.open_link(linked, FILES[role][-1])
     except InputError as problem:
-        st.session_state[f"{role}-problem"], address = problem, ""
-    st.session_state[f"{role}-upload"] = address
+        st.session_state[f"{role}-problem"], linked = problem, ""
+    st.session_state[key] = linked
 
 
 def _take(role: str) -> None:

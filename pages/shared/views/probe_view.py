@@ -15,6 +15,7 @@ from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views.probe_files import FILES, chosen_file
 
@@ -26,17 +27,17 @@ def choose(selection: Selection) -> Request:
     """The settings of the training; what differs from the defaults makes another result."""
     with st.expander("Training and scoring", icon=":material/tune:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            decode = st.segmented_control(
-                "Trees", DECODES, default=DECODES[0], required=True, key="decode", help="mst: maximum spanning trees."
+            decode = address.segmented(
+                "Trees", DECODES, key="decode", default=DECODES[0], help="mst: maximum spanning trees."
             )
-            epochs = st.number_input("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
-            rank = st.number_input("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-            misaligned = not selection.settings.paper and st.checkbox(
+            epochs = address.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
+            rank = address.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
+            misaligned = not selection.settings.paper and address.checkbox(
                 "Include the released misaligned ROOT",
                 key="misaligned",
                 help="Adds a row for each probe with words, scoring candidate i with the vector of word i + 1.",
             )
-        probes = st.multiselect("Probes", PROBES, PROBES, format_func=title, key="probes")
+        probes = address.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
     plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
     return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
@@ -128,17 +129,16 @@ def weights(result: Probes, selection: Selection) -> None:
             page.head_map(figure, f"weights {name}", alt, selection)
 
 
-@st.fragment
+@address.fragment
 def pairs(result: Probes, selection: Selection) -> None:
     """The weights that attention and words gives a pair of words that the reader types."""
     if not result.words:
         return
     st.subheader("Weights of a word pair")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        governor = st.text_input(
-            "Governor", result.words[min(20, len(result.words) - 1)], key="pair-governor", width=220
-        )
-        dependent = st.text_input("Dependent", "the", key="pair-dependent", width=220)
+        default = result.words[min(20, len(result.words) - 1)]
+        governor = address.text(st.text_input, "Governor", key="pair-governor", default=default, width=220)
+        dependent = address.text(st.text_input, "Dependent", key="pair-dependent", default="the", width=220)
     try:
         values = result.of_pair(governor.strip(), dependent.strip())
     except KeyError as missing:
@@ -164,16 +164,17 @@ def relations(result: Probes) -> None:
     )
 
 
-@st.fragment
+@address.fragment
 def sentences(result: Probes) -> None:
     """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
     st.subheader("Gold and predicted trees")
     first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         named = partial(title, result=result)
-        probe = st.selectbox("Probe", result.probes, index=first, format_func=named, key="probe", width=320)
+        default = result.probes[first]
+        probe = address.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
         last = max(1, -(-len(result.sentences) // SHOWN))
-        number = st.number_input(f"Page of {last:,}", 1, last, key="probe_page", width=140) if last > 1 else 1
+        number = address.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
     st.caption(
         "Above, the gold arcs; below, the guesses: correct ones solid with a check mark, wrong ones dashed with a "
         "cross."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import streamlit as st
 
@@ -10,20 +12,29 @@ from bertviz_core.analyses.dependency_heads.figure import SentenceExample, examp
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
 from bertviz_core.analyses.dependency_heads.table import relation_table
-from bertviz_core.analyses.proportions import wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import percent
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
-from pages.shared.frame import viewer_link
+from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
+from pages.shared.views.relation_choice import take
 
 SHOWN = 10  # sentences on one page
+NOT_THERE = "not in the paper"
 ORDERS = {
     "most confident first": lambda example: -example.weight,
     "least confident first": lambda example: example.weight,
     "file order": lambda example: example.place,
 }
+
+
+class Choice(NamedTuple):
+    """A head read in one direction, the index in DIRECTIONS."""
+
+    direction: int
+    head: Head
 
 
 def say_view(result: DependencyHeads, view: str) -> None:
@@ -39,63 +50,69 @@ def say_view(result: DependencyHeads, view: str) -> None:
     )
 
 
-def choose(result: DependencyHeads) -> tuple[str, int]:
-    """The relation and the direction, kept in the address."""
-    if st.session_state.get("relation") not in (None, *result.relations):
-        del st.session_state["relation"]  # folded away, or of another treebank
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = result.relations.index(result.most_telling())
-        relation = st.selectbox("Relation", result.relations, index=first, key="relation", bind="query-params")
-        best = int(result.best[result.relations.index(relation)][0])
-        direction = st.segmented_control(
-            "Direction", DIRECTIONS, default=DIRECTIONS[best], required=True, key="direction", bind="query-params"
-        )
-    return relation, DIRECTIONS.index(direction)
-
-
-def headline(result: DependencyHeads, relation: str, selection: Selection) -> None:
-    """What this run shows for the relation, in one sentence."""
-    row = result.to_frame().set_index("relation").loc[relation]
-    head = Head.parse(row["head"]).label(selection.base)
-    n = int(row["n"])
-    above = "clearly above" if row["low"] > row["baseline_accuracy"] else "not clearly above"
-    between = f"{percent(row['low'], n)} to {percent(row['high'], n)}"
-    text, button = st.columns([5, 1], vertical_alignment="center")
-    text.markdown(
-        f"**Head {head}, {row['direction'].replace('->', ' → ')}, finds {percent(row['accuracy'], n)} of {n:,} "
-        f"{plain(relation)}** ({between}), {above} the best fixed offset: "
-        f"{offset_name(row['baseline_offset'])} is right for {percent(row['baseline_accuracy'], n)}."
-    )
+def headline(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> None:
+    """What the shown head does for the relation, whether the best head is above the baseline, and the way to it."""
     index = result.relations.index(relation)
-    button.button(f"Choose {head}", on_click=_take, args=(result, index), icon=":material/my_location:")
+    row, n = result.to_frame().iloc[index], int(result.n.sum(0)[index])
+    shown, share = Choice(direction, selection.head), _share(result, index, direction, selection.head)
+    best = Choice(int(result.best[index][0]), Head.parse(row["head"]))
+    is_best = share == row["accuracy"]
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    with text:
+        offset = f"{offset_name(row['baseline_offset'])} is right for {percent(row['baseline_accuracy'], n)}"
+        at = "" if is_best else f" The best head is {_named(best, selection)}, with {percent(row['accuracy'], n)}."
+        st.markdown(
+            f"**Head {_named(shown, selection)}, finds {percent(share, n)} of {n:,} {plain(relation)}**; the best "
+            f"fixed offset: {offset}.{at} {verdict(row, n)}"
+        )
+    if not is_best:
+        label = best.head.label(selection.base)
+        button.button(f"Choose {label}", on_click=take, args=(result, index), icon=":material/my_location:")
+
+
+def verdict(row: Any, n: int) -> str:
+    """Whether the best head of a relation is above its best fixed offset, and what that rests on."""
+    interval = f"{percent(row['heldout_low'], n)} to {percent(row['heldout_high'], n)}"
+    if n < MIN_SCORED:
+        return f"Fewer than {MIN_SCORED} words: too few for a verdict."
+    if np.isnan(row["heldout_accuracy"]):
+        return "One half of the sentences has no such word: there is no held-out accuracy, and no verdict."
+    what = "is above" if row["above_baseline"] else "is not clearly above"
+    return (
+        f"Selected on one half of the sentences and scored on the other, the best head has "
+        f"{percent(row['heldout_accuracy'], n)} ({interval}), which {what} the offset."
+    )
+
+
+def _named(choice: Choice, selection: Selection) -> str:
+    return f"{choice.head.label(selection.base)}, {DIRECTIONS[choice.direction].replace('->', ' → ')}"
+
+
+def _share(result: DependencyHeads, index: int, direction: int, head: Head) -> float:
+    return float(result.accuracy[direction, index, head.layer, head.head])
 
 
 def numbers(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
-    """Metrics: the chosen head, the best one, its held-out check, the baseline; with the paper's numbers."""
+    """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
     index = result.relations.index(relation)
-    row = result.to_frame().iloc[index]
-    paper_values = paper.TABLE_1.get(relation)
-    at = (direction, index, selection.head.layer, selection.head.head)
-    right, n = int(result.correct.sum(0)[at]), int(result.n.sum(0)[index])
-    low, high = wilson(np.array(right), np.array(n))
+    row, n = result.to_frame().iloc[index], int(result.n.sum(0)[index])
+    values = paper.TABLE_1.get(relation)
+    share = _share(result, index, direction, selection.head)
+    low, high = wilson(np.array(share * n), np.array(n))
     entries = [
-        (
-            "Best head",
-            percent(row["accuracy"], n),
-            f"paper: {paper_values[1]} ({paper_values[0]})" if paper_values else "not in the paper",
-        ),
+        ("Best head", percent(row["accuracy"], n), f"paper: {values[1]} ({values[0]})" if values else NOT_THERE),
         (
             "Best fixed offset",
             percent(row["baseline_accuracy"], n),
-            f"paper: {paper_values[2]} ({paper_values[3]:+d})" if paper_values else "not in the paper",
+            f"paper: {values[2]} ({values[3]:+d})" if values else NOT_THERE,
         ),
         (
             f"Chosen head {selection.label}",
-            percent(right / n, n),
+            percent(share, n),
             f"{percent(float(low), n)} to {percent(float(high), n)}",
         ),
     ]
-    if "heldout_accuracy" in row:
+    if not result.paper:
         entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"))
     return entries
 
@@ -123,31 +140,23 @@ def table(result: DependencyHeads, selection: Selection) -> None:
 def _row_clicked(result: DependencyHeads) -> None:
     rows = st.session_state["relations"]["selection"]["rows"]
     if rows:
-        _take(result, rows[0])
+        take(result, rows[0])
 
 
-def _take(result: DependencyHeads, place: int) -> None:
-    """Choose a relation, its best head, and that head's direction."""
-    direction, layer, head = (int(value) for value in result.best[place])
-    st.session_state["relation"] = result.relations[place]
-    st.session_state["direction"] = DIRECTIONS[direction]
-    st.session_state["head"] = Head(layer, head).label()
-
-
-@st.fragment
+@address.fragment
 def sentences(result: DependencyHeads, selection: Selection, relation: str, direction: int) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     st.subheader(
         f"Head {selection.label} in sentences" + ("" if relation in (ALL, UAS) else f" with {plain(relation)}")
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = st.segmented_control("Guesses", ("all", "right", "wrong"), default="all", required=True, key="which")
-        order = st.selectbox("Order", [*ORDERS], key="order", width=200)
-        minimum = st.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
+        which = address.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
+        order = address.selectbox("Order", [*ORDERS], key="order", default=next(iter(ORDERS)), width=200)
+        minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
     found = [example for example in examples(result, selection.head, direction, relation) if example.weight > minimum]
     found = sorted((example for example in found if _wanted(example, which)), key=ORDERS[order])
     pages = max(1, -(-len(found) // SHOWN))
-    number = st.number_input(f"Page of {pages:,}", 1, pages, key="sentence_page", width=140) if pages > 1 else 1
+    number = address.number(f"Page of {pages:,}", 1, pages, 1, key="sentence_page", width=140) if pages > 1 else 1
     st.caption(
         f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
         "correct ones solid with a check mark, wrong ones dashed with a cross, and the attention they have."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from bertviz_core.analyses.coreference_heads.document_figure import (
@@ -83,3 +85,25 @@ def test_a_passage_is_a_document_of_its_own():
     assert part["mentions"][0] == [0, 1, 1, 0, "nominal"] and part["mentions"][1] == [2, 3, 0, 2, "pronoun"]
     assert guesses == [Guess(1, 0, 0.1, False)]  # the other one points before the passage
     assert draw(part, guesses)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("down", [False, True])
+def test_no_way_between_lines_runs_through_a_word(seed: int, down: bool) -> None:
+    rng = np.random.default_rng(seed)
+    words = ["w" * int(n) for n in rng.integers(1, 14, 120)]
+    document = {"name": "d", "words": words, "sentences": [0, 30, 70], "mentions": []}
+    document["mentions"] = [[i, i + 1, 0, i, "nominal"] for i in (2, 110)]
+    ends = (0, 1) if down else (1, 0)
+    whole = ET.fromstring(draw(document, [Guess(*ends, 0.5, True)]))
+    boxes = []
+    for text in whole.findall(f"{SVG}text"):
+        left, feet = float(text.get("x")), float(text.get("y"))
+        boxes.append((left, left + float(text.get("textLength")), feet - 10, feet))
+    path = whole.find(f"{SVG}g/{SVG}path").get("d")
+    corners = [tuple(map(float, corner.split(","))) for corner in path[1:].split(" L")]
+    assert len(corners) > 6  # several lines lie between
+    for (x1, y1), (x2, y2) in pairwise(corners):
+        for share in np.linspace(0, 1, 200):
+            x, y = x1 + share * (x2 - x1), y1 + share * (y2 - y1)
+            assert not any(a < x < b and top < y < feet for a, b, top, feet in boxes)

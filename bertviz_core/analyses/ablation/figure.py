@@ -1,0 +1,166 @@
+"""Figures of ablation: changes by layer, the gradient estimate beside them, groups of heads, and the pruning curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from bertviz_core.analyses.ablation import ANALYSIS
+from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.analysis import HeadColumn
+from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.numbers import number
+from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
+from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
+
+MARGIN = {"l": 60, "r": 10, "t": 30, "b": 45}
+LINE = "#4c6ef5"
+
+
+def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
+    """The change of the loss by layer, a dot for each head: without the head, and without its attention to [SEP]."""
+    figure = go.Figure().set_subplots(1, 1)
+    named = {"loss_change": ("without the head", (LINE, "circle")), "to_sep_loss_change": ("without [SEP]", SEP)}
+    series = [Series(name, result[name], *named[name]) for name in named if name in result.present]
+    by_layer(figure, series, 1, base=base)
+    layer_axes(figure, len(result.mean[0]), 1, base)
+    figure.update_yaxes(title="change of the loss, nats")
+    legend = {"x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "orientation": "h"}
+    return figure.update_layout(height=400, legend=legend)
+
+
+def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
+    """The map of one quantity; changes have a scale that is centered on 0, and hovering says the interval too."""
+    values, interval = result[column.quantity], result.interval(column.quantity)
+    signed = column.quantity != "gradient_estimate"
+    highest = float(np.nanmax(np.abs(values))) or 1.0
+    layers, heads = values.shape
+    triples = zip(all_heads(layers, heads), values.flat, interval.flat, ranks(values).flat, strict=True)
+    return HeadMap(
+        tuple(
+            f"{head.label(base)}: {shown(column, value, half)}; rank {rank} of {values.size}"
+            for head, value, half, rank in triples
+        ),
+        layers,
+        heads,
+        base,
+        values,
+        (-highest if signed else 0.0, highest),
+        "share of words" if column.percent else "nats",
+        DIVERGING if signed else SEQUENTIAL,
+    )
+
+
+def shown(column: HeadColumn, value: float, interval: float) -> str:
+    """A value with its interval: changes with their sign."""
+    sign = "" if column.quantity == "gradient_estimate" else "+"
+    return f"{value:{sign}.1%} ± {interval:.1%}" if column.percent else f"{value:{sign}.3g} ± {interval:.2g} nats"
+
+
+def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
+    """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
+    change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
+    heads = all_heads(*change.shape)
+    texts = [
+        f"{head.label(base)}: {number(value)} ± {half:.2g} nats; estimate {number(guess)}"
+        for head, value, half, guess in zip(heads, change.flat, interval.flat, estimate.flat, strict=True)
+    ]
+    figure = go.Figure(
+        go.Scatter(
+            x=estimate.reshape(-1),
+            y=change.reshape(-1),
+            error_y={"array": interval.reshape(-1), "thickness": 1, "width": 0, "color": "rgba(140, 140, 140, 0.6)"},
+            mode="markers",
+            marker={"size": 9, "color": LINE, "opacity": 0.7, "symbol": "circle"},
+            customdata=[[head.label(), text] for head, text in zip(heads, texts, strict=True)],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="gradient estimate, nats", zeroline=False)
+    figure.update_yaxes(title="measured change of the loss, nats")
+    return figure.update_layout(height=400, margin=MARGIN, showlegend=False, dragmode=False)
+
+
+def curve_figure(result: Ablation) -> go.Figure:
+    """The loss while heads are switched off, the least important first."""
+    shares = result.removed / result.removed.max()
+    figure = go.Figure(
+        go.Scatter(
+            x=shares,
+            y=result.removed_loss,
+            mode="lines+markers",
+            line={"color": LINE, "width": 2},
+            customdata=result.removed,
+            hovertemplate=f"%{{customdata}} of {result.removed.max()} heads off: loss %{{y:.3f}} nats<extra></extra>",
+        )
+    )
+    figure.add_hline(y=result.loss, line={"dash": "dot", "color": NEUTRAL[0], "width": 1})
+    figure.update_xaxes(title="share of the heads switched off, the least important first", tickformat=".0%")
+    figure.update_yaxes(title="masked-word loss, nats")
+    return figure.update_layout(height=360, margin=MARGIN, showlegend=False, dragmode=False)
+
+
+def groups_figure(result: Ablation) -> go.Figure:
+    """The change of the loss without each group, with its interval; beside it random heads of the same layers."""
+    names = [group_name(group["name"]) for group in result.groups]
+    figure = go.Figure(
+        go.Scatter(
+            x=[group["loss_change"] for group in result.groups],
+            y=names,
+            error_x={"array": [group["interval"] for group in result.groups], "thickness": 1.5, "width": 3},
+            mode="markers",
+            name="the group",
+            marker={"size": 10, "color": LINE, "symbol": "circle"},
+            customdata=[len(group["heads"]) for group in result.groups],
+            hovertemplate="%{y}, %{customdata} heads: %{x:.3f} nats<extra></extra>",
+        )
+    )
+    draws = [(name, draw) for name, one in zip(names, result.groups, strict=True) for draw in one["random_draws"]]
+    figure.add_scatter(
+        x=[draw for _, draw in draws],
+        y=[name for name, _ in draws],
+        mode="markers",
+        name="as many random heads of the same layers",
+        marker={"size": 8, "color": NEUTRAL[0], "symbol": "x-thin-open"},
+        hovertemplate="%{y}, random heads of the same layers: %{x:.3f} nats<extra></extra>",
+    )
+    figure.update_yaxes(autorange="reversed")
+    figure.update_xaxes(title="change of the loss, nats", zeroline=True, zerolinecolor=RING, zerolinewidth=1)
+    legend = {"x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "orientation": "h"}
+    height = 120 + 24 * len(names)
+    return figure.update_layout(height=height, margin=MARGIN | {"l": 130}, legend=legend, dragmode=False)
+
+
+def group_rows(result: Ablation) -> list[dict[str, Any]]:
+    """A row for each group: how many heads, the change with its interval, and that of random heads."""
+    return [
+        {
+            "group": group_name(group["name"]),
+            "heads": len(group["heads"]),
+            "change, nats": f"{number(group['loss_change'])} ± {group['interval']:.2g}",
+            "random heads, nats": "–" if group["random_draws"] == [] else number(group["random_loss_change"]),
+        }
+        for group in result.groups
+    ]
+
+
+def group_name(name: str) -> str:
+    """A group's name on the screen."""
+    return BEHAVIORS[name][-1] if name in BEHAVIORS else name
+
+
+def head_rows(result: Ablation, head: Head) -> list[dict[str, str]]:
+    """A row for each quantity of one head, with interval and rank."""
+    at = (head.layer, head.head)
+    columns = [column for column in ANALYSIS.columns if column.quantity in result.present]
+    return [
+        {
+            "quantity": column.short,
+            "value": shown(column, result[column.quantity][at], result.interval(column.quantity)[at]),
+            "rank": f"{ranks(result[column.quantity])[at]} of {result[column.quantity].size}",
+        }
+        for column in columns
+    ]

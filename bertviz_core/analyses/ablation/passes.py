@@ -1,0 +1,158 @@
+"""The passes of the model over a corpus that ablation takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, MeanOutputs, measure, values_of
+from bertviz_core.analyses.ablation.worst_words import PLACES
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.behaviors import Thresholds, behaviors
+from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
+from bertviz_core.analyses.surface_patterns import measure as surface_patterns
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine import stream
+from bertviz_core.engine.progress import Progress
+from bertviz_core.models.ablation import Restart, Whole, predict_whole, predict_without
+from bertviz_core.models.masked_lm import Predictions, mask
+from bertviz_core.models.masking import IGNORED
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.analyses.request import Request
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.masking import Masking
+    from bertviz_core.models.model import AttentionModel
+    from bertviz_core.models.segments import Segments
+
+Observe = Callable[[Any], None]
+
+
+@dataclass
+class Passes:
+    """Passes over the masked segments of a corpus, about `count` of them."""
+
+    restart: Restart
+    examples: Segments
+    masking: Masking
+    progress: Progress
+    count: int
+    batch_tokens: int
+    skipped: Skipped = field(default_factory=Skipped)
+
+    def behaviors(self, request: Request) -> np.ndarray:
+        """(layer, head) labels by the paper's thresholds, on the same segments, unmasked."""
+        model = self.restart.model
+        sums = [analysis.accumulator(model, request) for analysis in (surface_patterns, entropy)]
+        self.progress.start("Measuring the behavior of heads", self.count)
+        stream.run(model, self.examples, sums, self.progress, self.batch_tokens)
+        means = [dict(zip(one.quantities, one.result()["mean"], strict=True)) for one in sums]
+        return behaviors({**means[0], **means[1]}, Thresholds())
+
+    def mean_outputs(self) -> Tensor:
+        """(layer, head, width of a head): the mean output of each head over the tokens of the masked segments."""
+        self.progress.start("Measuring the mean outputs of heads", self.count)
+        outputs = MeanOutputs()
+        self._stream(outputs, self._outputs)
+        return outputs.mean
+
+    def heads(self, sums: HeadChanges, mean: Tensor | None) -> None:
+        """Every head by itself."""
+        model = self.restart.model
+        work = model.heads * model.layers * (model.layers + 1)
+        self.progress.start("Switching off each head", self.count * work, "layers")
+        self._stream(sums, partial(self._each_head, mean=mean))
+
+    def sets(self, sets: np.ndarray, mean: Tensor | None) -> SegmentAverages:
+        """Averages of the change of the loss without each set of heads; sets: (set, layer, head) bool."""
+        model = self.restart.model
+        sums = SegmentAverages(("loss_change",), values_of, 1, len(sets), model.device)
+        work = int((model.layers - sets.any(-1).argmax(-1)).sum())
+        self.progress.start("Switching off groups of heads", self.count * work, "layers")
+        self._stream(sums, partial(self._each_set, sets=torch.from_numpy(sets).to(model.device), mean=mean))
+        return sums
+
+    def _stream(self, sums: Any, passing: stream.PassFunction) -> None:
+        """One pass over the masked segments; `passing` counts the progress, in finer steps than batches."""
+        self.skipped = Skipped()
+        examples = with_words(self.examples, self.masking, self.skipped)
+        batches = Progress(cancelled=self.progress.cancelled)
+        stream.run(self.restart.model, examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
+
+    def _outputs(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
+        layers = iter(range(model.layers))
+
+        def combine(weights: Tensor, value: Tensor) -> Tensor:
+            output = weights @ value
+            observe((next(layers), output))
+            return output
+
+        with torch.inference_mode():
+            model.encoder(**mask(batch, self.masking)[0].inputs(model), combine=combine)
+        self.progress.advance(len(batch.examples))
+
+    def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe, mean: Tensor | None) -> None:
+        masked, labels = mask(batch, self.masking)
+        whole = predict_whole(self.restart, masked, labels)
+        words = _words(batch, labels, whole.predictions)
+        has_sep = batch.sep.any(1)[None, :, None]  # without SEP there is no attention to it: absent, not zero
+        for layer in range(model.layers):
+            heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
+            heads[:, layer].fill_diagonal_(True)
+            without = list(self._without(masked, labels, whole, heads, mean=mean))
+            to_sep = list(self._without(masked, labels, whole, heads, to_sep=True))
+            output, attention = (torch.stack([measure(whole.predictions, p) for p in ps]) for ps in (without, to_sep))
+            attention = attention.where(has_sep, torch.nan)
+            values = torch.cat([output, attention, whole.estimates[layer].T[..., None]], -1)  # (head, batch, quantity)
+            worse = torch.stack([_with_guess(words, after) for after in without])
+            observe(Changes(layer, values.transpose(0, 1), worse, whole.predictions))
+
+    def _each_set(
+        self, model: AttentionModel, batch: Batch, observe: Observe, sets: Tensor, mean: Tensor | None
+    ) -> None:
+        masked, labels = mask(batch, self.masking)
+        whole = predict_whole(self.restart, masked, labels)
+        first = sets.any(-1).int().argmax(-1)  # the lowest layer of each set
+        change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
+        for layer in first.unique().tolist():
+            which = (first == layer).nonzero()[:, 0]
+            for at, after in zip(which, self._without(masked, labels, whole, sets[which], mean=mean), strict=True):
+                change[:, at] = measure(whole.predictions, after)[:, :1]
+        observe(Changes(0, change))
+
+    def _without(self, masked: Batch, labels: Tensor, whole: Whole, heads: Tensor, **how: Any) -> Iterator[Predictions]:
+        """`predict_without`, whose sets (set, layer, head) begin at one layer; counts the progress."""
+        layers = self.restart.model.layers - int(heads.any(0).any(-1).int().argmax())
+        given = (self.restart, masked, labels, whole.inputs, heads)
+        for predictions in predict_without(*given, batch_tokens=self.batch_tokens, **how):
+            yield predictions
+            self.progress.advance(layers * len(labels))
+
+
+def _words(batch: Batch, labels: Tensor, whole: Predictions) -> Tensor:
+    """(masked word, field) in the order of WorstWords, what is not known of a head yet being 0."""
+    rows, positions = (labels != IGNORED).nonzero().T
+    columns = {
+        "place": batch.numbers[rows] * PLACES + positions,
+        "original": labels[rows, positions],
+        "before": whole.guess,
+        "loss_before": whole.word_loss,
+    }
+    zero = torch.zeros(len(rows), device=labels.device)
+    order = (zero, columns["place"], columns["original"], columns["before"], zero, columns["loss_before"], zero)
+    return torch.stack([column.double() for column in order], -1)
+
+
+def _with_guess(words: Tensor, after: Predictions) -> Tensor:
+    """The same with what a model without a head predicts."""
+    words = words.clone()
+    words[:, 0], words[:, 4], words[:, 6] = after.word_loss - words[:, 5], after.guess, after.word_loss
+    return words

@@ -1,0 +1,142 @@
+"""What ablation stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.heads import Head
+
+QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A masked word that a model without one head predicts worse, as the model sees it in its segment.
+
+    Attributes:
+        number: Of the segment, from 0.
+        position: Of the token in its segment, from 0.
+        where: Of the segment in the corpus, for people.
+        left: Tokens before the word, as the model sees them.
+        right: Tokens after it.
+        shown: What the model sees in the word's stead: most often the mask token.
+        original: The token that is asked for.
+        before: The whole model's likeliest token.
+        after: The likeliest token without the head.
+        loss_before: Of the whole model, nats.
+        loss_after: Without the head, nats.
+    """
+
+    number: int
+    position: int
+    where: str
+    left: str
+    right: str
+    shown: str
+    original: str
+    before: str
+    after: str
+    loss_before: float
+    loss_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation(HeadAverages):
+    """Changes when a head is switched off: without it minus with it, so that a loss that gets worse is positive.
+
+    `loss_change`, `right_change`: of the masked-word loss, nats per masked word, and of the share of right guesses.
+    `to_sep_loss_change`, `to_sep_right_change`: the same where only the head's attention to SEP is set to 0.
+    `gradient_estimate`: the mean over tokens of |out . dL/d out| of the head's output, in nats.
+
+    Attributes:
+        loss: Of the whole model, the mean over segments, in nats.
+        right: How many masked tokens the whole model gets right.
+        masked: How many there are.
+        groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
+            `interval` (half-width of the 95% interval), `random_loss_change`, the mean of `random_draws`: of as many
+            heads drawn from the same layers, or None where such a draw is the group itself.
+        removed: (point,) heads removed, the least important first.
+        removed_loss: (point,) the loss without them, in nats.
+        word_numbers: (layer, head, rank) segments of the words whose loss rises most, -1 for none.
+        word_positions: (layer, head, rank) of the words in their segments.
+        word_ids: (layer, head, rank, 3) tokens: the original, the guess before and the guess after.
+        word_losses: (layer, head, rank, 2) before and after, nats.
+        names: Token (its id as text) -> its name, for `word_ids`.
+        contexts: "segment:position" -> `where`, `left`, `shown` and `right` of the words.
+    """
+
+    analysis: ClassVar[str] = "ablation"
+    loss: float
+    right: int
+    masked: int
+    groups: list[dict[str, Any]]
+    removed: np.ndarray
+    removed_loss: np.ndarray
+    word_numbers: np.ndarray
+    word_positions: np.ndarray
+    word_ids: np.ndarray
+    word_losses: np.ndarray
+    names: dict[str, str]
+    contexts: dict[str, dict[str, str]]
+
+    @property
+    def accuracy(self) -> float:
+        """The share of masked tokens that the whole model gets right."""
+        return self.right / self.masked
+
+    def largest(self, quantity: str) -> Head:
+        """The head with the largest change, in either direction."""
+        values = self[quantity]
+        return Head(*map(int, np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)))
+
+    def matter(self) -> int:
+        """How many heads make the loss rise by more than their 95% interval when they are switched off."""
+        return int((self["loss_change"] > self.interval("loss_change")).sum())
+
+    def correlation(self) -> float:
+        """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""
+        from scipy.stats import spearmanr
+
+        return float(spearmanr(self["gradient_estimate"].reshape(-1), self["loss_change"].reshape(-1)).statistic)
+
+    def words(self, head: Head) -> Iterator[Word]:
+        """The masked words whose loss rises most without a head, the largest rise first."""
+        at = (head.layer, head.head)
+        rows = zip(self.word_numbers[at], self.word_positions[at], self.word_ids[at], self.word_losses[at], strict=True)
+        for number, position, ids, losses in rows:
+            if number >= 0 and losses[1] > losses[0]:
+                names = (self.names[str(token)] for token in ids)
+                context = self.contexts[f"{number}:{position}"]
+                yield Word(int(number), int(position), **context, **dict(zip(GUESSES, names, strict=True)),
+                           loss_before=float(losses[0]), loss_after=float(losses[1]))  # fmt: skip
+
+    def arrays(self) -> dict[str, Any]:
+        # Spelled out: zero-argument super() breaks in a dataclass with slots.
+        frame = HeadAverages.arrays(self)
+        intervals = {f"{name}_interval": self.interval(name).tolist() for name in self.present}
+        counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
+        return frame | intervals | counts | {"gradient_correlation": _known(self.correlation())}
+
+    def claim(self) -> str:
+        top = self.largest("loss_change")
+        return (
+            f"Without head {top.label()} the masked-word loss changes by "
+            f"{self['loss_change'][top.layer, top.head]:+.3f} nats, the most of any head; without {self.matter()} of "
+            f"{self['loss_change'].size} heads it rises by more than the 95% interval."
+        )
+
+    def summary(self) -> dict[str, Any]:
+        curve = {"removed": self.removed.tolist(), "loss": self.removed_loss.tolist()}
+        return {"loss": self.loss, "groups": self.groups, "curve": curve}
+
+
+GUESSES = ("original", "before", "after")
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,196 @@
+"""Requests of one pass, summed chunk by chunk and merged in the corpus's order: one result, whoever computed a chunk.
+
+Definitions: docs/methods.md, section 14.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import FORMAT, Request
+from bertviz_core.corpora.parts import Slices
+from bertviz_core.engine.packing import metadata_of, pack, unpack
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import StoreError
+from bertviz_core.models import reading
+from bertviz_core.models.reading import Chunk, Examples, Index
+
+if TYPE_CHECKING:
+    from bertviz_core.engine.progress import Progress
+    from bertviz_core.engine.stream import PortableAccumulator
+    from bertviz_core.models.model import AttentionModel
+
+SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
+DAMAGED = (ValueError, KeyError, TypeError, StoreError)
+
+
+def index_of(request: Request, examples: Examples[Any], store: Store | None, advance: Callable[[int], None]) -> Index:
+    """The counts and the chunks of a corpus, read once and kept as small data."""
+    parts = [FORMAT, reading.CHUNK_TOKENS, type(examples).__name__, request.checkpoint.fingerprint()]
+    parts += [request.source.digest, request.settings.to_json()]
+    name = "index/" + hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    with suppress(*DAMAGED):
+        if store and (data := store.work(name)):
+            return Index.from_bytes(data)
+    index = examples.index(advance)
+    with suppress(StoreError):
+        if store:
+            store.keep_work(name, index.to_bytes())
+    return index
+
+
+def compute_chunk(
+    model: AttentionModel,
+    requests: Sequence[Request],
+    examples: Examples[Any],
+    progress: Progress,
+    batch_tokens: int | None,
+) -> list[PortableAccumulator]:
+    """What each request sums over the examples of one chunk, from one pass in the chunk's own batches."""
+    from bertviz_core.engine import stream
+
+    analyses = [ANALYSES[request.analysis] for request in requests]
+    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
+    getattr(analyses[0].measure, "run", stream.run)(model, examples, accumulators, progress, batch_tokens)
+    return accumulators
+
+
+class Sums:
+    """What one request has summed.
+
+    Attributes:
+        total: The first `done` chunks, merged.
+        waiting: Later chunks, by number, as bytes: they are merged when those before them have come.
+    """
+
+    def __init__(self, request: Request, empty: PortableAccumulator) -> None:
+        self.request, self.total = request, empty
+        self.done = 0
+        self.waiting: dict[int, PortableAccumulator | bytes] = {}
+
+    def needs(self, number: int) -> bool:
+        """Whether the chunk has still to be computed."""
+        return number >= self.done and number not in self.waiting
+
+    def take(self, number: int, part: PortableAccumulator | bytes) -> None:
+        """Take in a chunk, and merge what is now in order."""
+        self.waiting[number] = part
+        while self.done in self.waiting:
+            part = self.waiting.pop(self.done)
+            self.total.merge(self.total.from_bytes(part) if isinstance(part, bytes) else part)
+            self.done += 1
+
+    def to_bytes(self, **metadata: str) -> bytes:
+        """What a job that goes on needs."""
+        waiting = {
+            f"waiting/{number}": part if isinstance(part, bytes) else part.to_bytes()
+            for number, part in self.waiting.items()
+        }
+        return pack({"done": self.done, "total": self.total.to_bytes(), **waiting}, **metadata)
+
+    def restore(self, data: bytes) -> None:
+        """Go on from there."""
+        state = unpack(data)
+        total = self.total.from_bytes(state.pop("total"))
+        self.total, self.done = total, state.pop("done")
+        self.waiting = {int(name.removeprefix("waiting/")): part for name, part in state.items()}
+
+
+class ChunkPass:
+    """The sums of the requests of one pass, and what of them is stored.
+
+    Args:
+        together: The requests.
+        index: Of their corpus.
+        model: Says the shapes of the sums, and where they are.
+        store: Keeps them while the job runs.
+        execution: What the rounding of sums depends on: the device and the tokens of a batch.
+    """
+
+    def __init__(
+        self,
+        together: Sequence[Request],
+        index: Index,
+        model: AttentionModel,
+        store: Store | None,
+        execution: str,
+    ) -> None:
+        self.together, self.index, self.store, self.execution = together, index, store, execution
+        self.sums = [Sums(request, ANALYSES[request.analysis].accumulator(model, request)) for request in together]
+        self._saved, self._cost = time.monotonic(), 0.0
+        for each in self.sums:
+            self._restore(each)
+
+    @property
+    def done(self) -> int:
+        """How many examples need not be computed any more."""
+        needed = {chunk.number for chunk, _ in self.needed()}
+        return sum(chunk.examples for chunk in self.index.chunks if chunk.number not in needed)
+
+    def needed(self) -> Iterator[tuple[Chunk, list[int]]]:
+        """The chunks to compute, each with the places of the requests that need it."""
+        for chunk in self.index.chunks:
+            if which := [place for place, each in enumerate(self.sums) if each.needs(chunk.number)]:
+                yield chunk, which
+
+    def take(self, number: int, which: Sequence[int], parts: Sequence[PortableAccumulator | bytes]) -> None:
+        """Take in a chunk, and save it unless saving takes too much of the time."""
+        for place, part in zip(which, parts, strict=True):
+            self.sums[place].take(number, part)
+        if time.monotonic() - self._saved >= self._cost / SAVING:
+            self.save()
+
+    def save(self) -> None:
+        """Keep what has been summed, so that a job that is killed goes on from here."""
+        if self.store is None or len(self.index.chunks) == 1:
+            return
+        started = time.monotonic()
+        share = f"{self.done / sum(chunk.examples for chunk in self.index.chunks):.3f}"
+        for each in self.sums:
+            data = each.to_bytes(share=share, execution=self.execution, chunks=str(len(self.index.chunks)))
+            with suppress(StoreError):  # the result may still find room
+                self.store.keep_work(_name(each.request), data)
+        self._saved = time.monotonic()
+        self._cost = self._saved - started
+
+    def drop(self) -> None:
+        """Forget what was saved: the results are there."""
+        if self.store is not None:
+            self.store.drop_work(_name(request) for request in self.together)
+
+    def _restore(self, each: Sums) -> None:
+        with suppress(*DAMAGED):
+            data = self.store.work(_name(each.request)) if self.store else None
+            if data:
+                metadata = metadata_of(data)
+                if (metadata["execution"], metadata["chunks"]) == (self.execution, str(len(self.index.chunks))):
+                    each.restore(data)
+
+
+def run_here(
+    chunks: ChunkPass, examples: Examples[Any], progress: Progress, model: AttentionModel, batch_tokens: int | None
+) -> None:
+    """Compute what is missing in this process, one chunk after another."""
+    slices = Slices(examples.source)
+    for chunk, which in chunks.needed():
+        part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
+        wanted = [chunks.together[place] for place in which]
+        chunks.take(chunk.number, which, compute_chunk(model, wanted, part, progress, batch_tokens))
+
+
+def share_done(store: Store, request: Request) -> float | None:
+    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
+    with suppress(*DAMAGED):
+        if head := store.work_header(_name(request)):
+            return float(metadata_of(head)["share"])
+    return None
+
+
+def _name(request: Request) -> str:
+    return f"chunks/{request.key()}"

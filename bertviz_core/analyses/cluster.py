@@ -1,0 +1,139 @@
+"""A pass on several workers: its chunks are given out, and what they sum is merged in order. See docs/scale.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.chunk_worker import ChunkWorker
+from bertviz_core.analyses.chunks import ChunkPass
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.parts import Slices
+from bertviz_core.engine.packing import unpack
+from bertviz_core.engine.pool import Pool, Task, TaskFailed, check_ray
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.models.reading import Examples
+from bertviz_core.settings import Execution
+
+if TYPE_CHECKING:
+    from bertviz_core.models.model import AttentionModel
+
+
+class Cluster:
+    """Workers with the model of one pass after another, started for the first one; a context that ends them."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self._fields: dict[str, Any] = {}
+        self._together: Sequence[Request] = ()
+        self._files: dict[str, Any] = {}
+        self._pool: Pool | None = None
+        check_ray()
+
+    @property
+    def pool(self) -> Pool:
+        """The workers."""
+        if self._pool is None:
+            how = self.execution
+            self._pool = Pool(ChunkWorker, how.workers, how.ray, how.device, self._prepare)
+        return self._pool
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+    def load(self, together: Sequence[Request], masked_lm: bool, progress: Progress) -> AttentionModel:
+        """Load the model of a pass in every worker.
+
+        Returns:
+            What the pass has to know of it, without weights.
+        """
+        from bertviz_core.models.loading import load_tokens
+        from bertviz_core.models.model import AttentionModel
+
+        progress.start("Starting workers")
+        progress.start(f"Loading the model in {len(self.pool.workers)} workers")
+        self._together, self._files = together, {}
+        self._fields = task_of(together, self.execution, masked_lm)
+        for worker in self.pool.workers:
+            self._send_files(worker)
+        answers = [json.loads(answer) for answer in self.pool.call("load", json.dumps(self._fields), progress=progress)]
+        for answer in answers:
+            if "error" in answer:
+                what, where, hint = answer["error"]
+                raise ModelError(what, where=where, hint=hint)
+        if len({answer["device"] for answer in answers}) > 1:
+            raise ModelError(
+                "Some workers have a GPU and some have none: their sums would differ.", hint="Give --device cpu."
+            )
+        found = together[0].checkpoint
+        return AttentionModel(checkpoint=found, encoder=None, tokens=load_tokens(found), **answers[0])
+
+    def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
+        """Compute what is missing, and merge it."""
+        places: dict[int, tuple[int, list[int]]] = {}
+
+        def take(task: Task, answer: bytes) -> None:
+            parts = unpack(answer)
+            if "error" in parts:
+                raise TaskFailed(parts["error"])
+            number, which = task.number, places[task.number][1]
+            chunks.take(number, which, [parts[str(place)] for place in which])
+            progress.advance(places.pop(number)[0])
+
+        self.pool.run("compute", self._tasks(chunks, examples, places), take, progress)
+
+    def _tasks(
+        self, chunks: ChunkPass, examples: Examples[Any], places: dict[int, tuple[int, list[int]]]
+    ) -> Iterator[Task]:
+        """Each chunk with its bytes, read when it is given out."""
+        slices = Slices(examples.source)
+        for chunk, which in chunks.needed():
+            places[chunk.number] = chunk.examples, which
+            data = slices.read(chunk.start.offset, chunk.end)
+            yield Task(chunk.number, (which, json.dumps(asdict(chunk)), data))
+
+    def _prepare(self, worker: Any) -> None:
+        """A worker that replaces a lost one loads the model before it is given chunks."""
+        if self._fields:
+            self._send_files(worker)
+            worker.load.remote(json.dumps(self._fields))
+
+    def _send_files(self, worker: Any) -> None:
+        """Give the model's files, through Ray's object store, to a worker on a machine that has not got them."""
+        ray, found, fingerprint = self.pool.ray, self._together[0].checkpoint, self._fields["fingerprint"]
+        try:
+            if ray.get(worker.has_model.remote(fingerprint, self._fields["folder"])):
+                return
+            for path in sorted(path for path in found.folder.iterdir() if path.is_file()):
+                if path.name not in self._files:
+                    self._files[path.name] = ray.put(path.read_bytes())
+                ray.get(worker.receive.remote(fingerprint, path.name, self._files[path.name]))
+        except ray.exceptions.RayError as error:
+            raise BertvizError(f"A worker process could not be started: {str(error).splitlines()[0]}") from error
+
+
+def task_of(together: Sequence[Request], execution: Execution, masked_lm: bool) -> dict[str, Any]:
+    """All that a worker has to know of a pass, as JSON."""
+    first = together[0]
+    found, source = first.checkpoint, first.source
+    assert all(ANALYSES[request.analysis].chunked and not request.others for request in together)
+    return {
+        "requests": [[request.analysis, request.options] for request in together],
+        "settings": first.settings.to_json(),
+        "name": found.name,
+        "folder": str(found.folder.absolute()),
+        "revision": found.revision,
+        "fingerprint": found.fingerprint(),
+        "source": {"name": source.name, "digest": source.digest, "size": source.size},
+        "device": execution.device,
+        "batch_tokens": execution.batch_tokens,
+        "masked_lm": masked_lm,
+    }

@@ -1,0 +1,146 @@
+"""A corpus of many files: what a user names on the command line, as one source."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import io
+import json
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.source import CHUNK, Source, from_path
+from bertviz_core.errors import InputError
+
+COLUMN = "text"
+PARQUET = ".parquet"
+ROWS = 1024  # of a Parquet file read at once
+
+
+def find_sources(names: Sequence[str], column: str = COLUMN) -> Source:
+    """A sample by its name, a file, or all files that the names stand for as one source.
+
+    Files come in the order in which they are named, those of a folder or a pattern by their paths. Each is unpacked on
+    its own; between two files is a blank line, which ends a document.
+
+    Args:
+        names: Files, folders (all files in them, hidden ones left out), or patterns such as `news/*.txt.gz`.
+        column: Of Parquet files: each row of it is a document.
+
+    Raises:
+        InputError: A name stands for no file, or a file cannot be read.
+    """
+    paths = list(dict.fromkeys(path for name in names for path in _expanded(name)))
+    if len(paths) == 1 and paths[0].suffix != PARQUET:
+        return find_source(str(paths[0]))
+    return joined([_file(path, column) for path in paths])
+
+
+def joined(sources: Sequence[Source]) -> Source:
+    """Several sources as one, with one digest over all."""
+    digests = "\n".join(source.digest for source in sources)
+    digest = hashlib.sha256(digests.encode()).hexdigest()
+    name = sources[0].name + (f" and {len(sources) - 1:,} more" if len(sources) > 1 else "")
+    return Source(name, digest, sum(source.size for source in sources), lambda: _stream(lambda: _pieces(sources)))
+
+
+def _expanded(name: str) -> list[Path]:
+    """The files that a name stands for; a sample's name stands for itself."""
+    path = Path(name)
+    if path.is_dir():
+        inside = sorted(inner for inner in path.rglob("*") if inner.is_file())
+        found = [inner for inner in inside if not any(part.startswith(".") for part in inner.relative_to(path).parts)]
+    elif path.exists() or not glob.has_magic(name):
+        return [path]
+    else:
+        found = sorted(match for match in map(Path, glob.glob(name, recursive=True)) if match.is_file())  # noqa: PTH207
+    if not found:
+        raise InputError("There is no file.", where=name, hint="Name a file, a folder of files, or a pattern.")
+    return found
+
+
+def _file(path: Path, column: str) -> Source:
+    source = from_path(path)
+    if path.suffix != PARQUET:
+        return source
+    digest = hashlib.sha256(json.dumps([source.digest, column]).encode()).hexdigest()
+    return Source(path.name, digest, source.size, lambda: _stream(lambda: _rows(path, column)))
+
+
+def _pieces(sources: Iterable[Source]) -> Iterator[bytes]:
+    """The text of one after the other, a blank line between."""
+    for number, source in enumerate(sources):
+        if number:
+            yield b"\n\n"
+        with source.unpacked() as stream:
+            first = stream.read(CHUNK)
+            yield first.removeprefix(BOM_UTF8)
+            while piece := stream.read(CHUNK):
+                yield piece
+
+
+def _rows(path: Path, column: str) -> Iterator[bytes]:
+    """A document a row: its lines without blank ones, then a blank line. Rows without text are passed over."""
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            if column not in file.schema_arrow.names:
+                raise InputError(
+                    f"There is no column {column!r}.",
+                    where=path.name,
+                    hint=f"Name one with --text-column: {', '.join(file.schema_arrow.names[:20])}.",
+                )
+            for batch in file.iter_batches(ROWS, columns=[column]):
+                for text in batch.column(0).cast(pyarrow.string()).to_pylist():
+                    lines = [line for line in (text or "").splitlines() if line.strip()]
+                    if lines:
+                        yield "\n".join([*lines, "", ""]).encode("utf-8", "surrogatepass")
+    except pyarrow.ArrowException as error:
+        raise InputError(
+            f"The Parquet file cannot be read ({str(error).splitlines()[0]}).",
+            where=path.name,
+            hint=f"Check the file, and that column {column!r} holds text.",
+        ) from error
+
+
+def _stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces)))
+
+
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file, which can be read forward, and from its start again."""
+
+    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
+        self._make = pieces
+        self.seek(0)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if offset or whence != io.SEEK_SET:
+            raise io.UnsupportedOperation("only the start can be sought")
+        self._coming, self._rest, self._position = self._make(), b"", 0
+        return 0
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._coming, None)
+            if piece is None:
+                return 0
+            self._rest = piece
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        self._position += count
+        return count

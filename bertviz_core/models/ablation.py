@@ -1,0 +1,247 @@
+"""Masked-word predictions of a model whose heads are switched off (docs/methods.md, section 12).
+
+The layers below a head that is switched off do not change, so a pass may begin at any layer, from the input that the
+layer had in the whole model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.errors import ModelError
+from bertviz_core.models.attention import at_least_float32
+from bertviz_core.models.encoding import collate
+from bertviz_core.models.masked_lm import Predictions, predictions_of, selecting
+from bertviz_core.models.masking import IGNORED
+from bertviz_core.models.segments import encode_words
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.model import AttentionModel
+
+Forward = Callable[..., Any]
+
+
+@dataclass(slots=True)
+class SwitchedOff:
+    """Stands in for the product of weights and values in one forward pass: an object serves one pass alone.
+
+    Attributes:
+        heads: (row, layer, head) bool, what is switched off in each row of the batch.
+        sep: None to replace the heads' outputs; (row, token) bool marks SEP, and only the weights to it are set to 0,
+            without normalizing the others anew.
+        mean: (layer, head, width of a head), what replaces an output; None for zeros.
+        layer: The layer whose attention comes next.
+    """
+
+    heads: Tensor
+    sep: Tensor | None = None
+    mean: Tensor | None = None
+    layer: int = 0
+    affected: list[bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.affected = self.heads.any(0).any(-1).tolist()
+
+    def __call__(self, weights: Tensor, value: Tensor) -> Tensor:
+        layer, self.layer = self.layer, self.layer + 1
+        if not self.affected[layer]:
+            return weights @ value
+        off = self.heads[:, layer, :, None, None]  # (row, head, 1, 1)
+        if self.sep is not None:
+            return weights.masked_fill(off & self.sep[:, None, None], 0) @ value
+        output = weights @ value
+        if self.mean is None:
+            return output.masked_fill(off, 0)
+        return output.where(~off, self.mean[layer, None, :, None].to(output))
+
+
+class Restart:
+    """Runs a masked-word model from the input of any of its layers.
+
+    While a pass runs, the forward functions of the model's layers are replaced: no other thread may use the model.
+
+    Raises:
+        ModelError: The model has no list of layers with one attention each, or ignores the attention function.
+    """
+
+    def __init__(self, model: AttentionModel) -> None:
+        self.model = model
+        self.modules = _layers(model)
+
+    def whole(self, batch: Batch, selected: Tensor, combine: Any) -> tuple[Tensor, list[Tensor]]:
+        """Logits (selected token, vocabulary) of a whole pass, and each layer's input (row, token, width)."""
+        inputs: list[Tensor] = []
+
+        def record(forward: Forward) -> Forward:
+            def run(hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
+                inputs.append(hidden_states.detach())
+                return forward(hidden_states, *args, **kwargs)
+
+            return run
+
+        with _replaced(self.modules, record):
+            return self._logits(batch, selected, combine), inputs
+
+    def run(self, batch: Batch, selected: Tensor, combine: SwitchedOff, first: int, hidden: Tensor) -> Tensor:
+        """Logits (selected token, vocabulary) of a pass that begins at layer `first` with the input `hidden`."""
+        combine.layer, layer = first, 0
+
+        def skip(forward: Forward) -> Forward:
+            def run(hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
+                nonlocal layer
+                layer += 1
+                if layer <= first:
+                    return hidden_states
+                return forward(hidden if layer == first + 1 else hidden_states, *args, **kwargs)
+
+            return run
+
+        with _replaced(self.modules, skip):
+            return self._logits(batch, selected, combine)
+
+    def _logits(self, batch: Batch, selected: Tensor, combine: Any) -> Tensor:
+        with selecting(self.model, selected):
+            output = self.model.masked_lm(**batch.inputs(self.model), combine=combine)
+        return at_least_float32(output.logits[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A batch in the whole model.
+
+    Attributes:
+        predictions: Of its masked words.
+        inputs: Of each layer, (row, token, width).
+        estimates: Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a
+            token and L the loss of the row alone; nats (Michel et al. 2019).
+    """
+
+    predictions: Predictions
+    inputs: list[Tensor]
+    estimates: list[Tensor]
+
+
+def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> Whole:
+    """One pass forward and one back of masked segments; labels: (row, token), IGNORED where not predicted."""
+    import torch
+
+    outputs: list[Tensor] = []
+
+    def combine(weights: Tensor, value: Tensor) -> Tensor:
+        output = weights @ value
+        outputs.append(output if outputs else output.requires_grad_())  # parameters are frozen: the graph begins here
+        return output
+
+    with torch.enable_grad():
+        logits, inputs = restart.whole(batch, labels != IGNORED, combine)
+        total, predictions = predictions_of(logits, labels)
+        gradients = torch.autograd.grad(total, outputs)
+    products = ((at_least_float32(output.detach()) * gradient).sum(-1).abs() for output, gradient in
+                zip(outputs, gradients, strict=True))  # fmt: skip
+    estimates = [(size * batch.row_weights[:, None]).sum(-1) for size in products]
+    return Whole(predictions, inputs, estimates)
+
+
+def predict_without(
+    restart: Restart,
+    batch: Batch,
+    labels: Tensor,
+    inputs: Sequence[Tensor],
+    heads: Tensor,
+    *,
+    to_sep: bool = False,
+    mean: Tensor | None = None,
+    batch_tokens: int,
+) -> Iterator[Predictions]:
+    """The predictions for a batch with each of several sets of heads switched off, one Predictions for each set.
+
+    Args:
+        restart: The model.
+        batch: Masked segments.
+        labels: (row, token), IGNORED where a token is not predicted.
+        inputs: Of each layer in the whole model, (row, token, width).
+        heads: (set, layer, head) bool.
+        to_sep: Set only the attention to SEP to 0.
+        mean: (layer, head, width of a head), what replaces an output; None for zeros.
+        batch_tokens: As many sets go through the model together as fit into so many tokens, one at least.
+    """
+    import torch
+
+    first = int(heads.any(0).any(-1).nonzero()[0])
+    size = max(1, batch_tokens // labels.numel())
+    with torch.inference_mode():
+        for chosen in heads.split(size):
+            count = len(chosen)
+            repeated = _repeat(batch, count)
+            off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
+            combine = SwitchedOff(off, repeated.sep if to_sep else None, mean)
+            selected = labels.repeat(count, 1)
+            hidden = inputs[first].repeat(count, 1, 1)
+            logits = restart.run(repeated, selected != IGNORED, combine, first, hidden)
+            yield from _split(predictions_of(logits, selected)[1], count)
+
+
+def _split(predictions: Predictions, count: int) -> Iterator[Predictions]:
+    """The predictions of each of `count` copies of a batch."""
+    values = (predictions.loss, predictions.right, predictions.selected, predictions.word_loss, predictions.guess)
+    for parts in zip(*(value.chunk(count) for value in values), strict=True):
+        yield Predictions(*parts)
+
+
+def _repeat(batch: Batch, count: int) -> Batch:
+    names = ("ids", "types", "mask", "cls", "sep", "punctuation")
+    return replace(batch, **{name: getattr(batch, name).repeat(count, 1) for name in names})
+
+
+@contextmanager
+def _replaced(modules: Sequence[Any], wrap: Callable[[Forward], Forward]) -> Iterator[None]:
+    """Every module's forward function wrapped, for a while."""
+    for module in modules:
+        module.forward = wrap(module.forward)
+    try:
+        yield
+    finally:
+        for module in modules:
+            del module.forward  # the class's own shows again
+
+
+def _layers(model: AttentionModel) -> list[Any]:
+    """The encoder's list of layers: the first list of modules whose calls have one attention each, as many as the model
+    has layers (ALBERT calls few modules several times)."""
+    import torch
+
+    if not model.observable:
+        raise _no_layers(model)
+    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
+    for modules in [list(dict.fromkeys(m)) for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)]:
+        attentions: list[int] = []
+        seen: list[Any] = []
+
+        def count(forward: Forward, attentions: list[int] = attentions, seen: list[Any] = seen) -> Forward:
+            def run(*args: Any, **kwargs: Any) -> Any:
+                before, output = len(seen), forward(*args, **kwargs)
+                attentions.append(len(seen) - before)
+                return output
+
+            return run
+
+        with torch.inference_mode(), _replaced(modules, count):
+            model.encoder(**batch.inputs(model), observer=lambda *_: seen.append(None))  # noqa: B023
+        if attentions == [1] * model.layers:
+            return modules
+    raise _no_layers(model)
+
+
+def _no_layers(model: AttentionModel) -> ModelError:
+    return ModelError(
+        f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in a"
+        " way of its own.",
+        hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
+    )

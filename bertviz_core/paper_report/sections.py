@@ -1,0 +1,166 @@
+"""The contents of a report: claims, a section for each analysis, clearest heads, what was skipped, origin, citation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bertviz_core import paper
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.html_section import described_origin, highest_heads
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.requests import CITATION
+from bertviz_core.claims import CLAIMS
+from bertviz_core.claims.claim import Claim, Verdict
+from bertviz_core.overview.clearest import clearest, relation_heads
+from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
+from bertviz_core.paper_report.request import Report
+from bertviz_core.paper_report.tables import tables
+from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.plotting.svg.figure import figure_svg
+
+SEGMENTS, SENTENCES = 2, 2  # shown for each head
+SHOWN_TOKENS = 60  # of a segment
+PLACES = 3  # named for each reason to skip
+MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "? "}
+BIBTEX = """@inproceedings{clark-etal-2019-bert,
+  title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
+  author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
+  booktitle = {Proceedings of the 2019 ACL Workshop BlackboxNLP},
+  year = {2019},
+  url = {arXiv:1906.04341}
+}"""
+
+
+def contents(report: Report) -> Iterator[Block]:
+    """Every block of the report, in order."""
+    name = model_name(report)
+    decided = [(claim, verdict) for claim in CLAIMS if (verdict := claim.verdict(report.results))]
+    yield Heading(f"What does {name} look at?", 1)
+    yield Paragraph(_about(report))
+    yield from _note(report)
+    yield from _claims(decided, name)
+    for analysis in ANALYSES.values():
+        if analysis.name in report.results:
+            own = [pair for pair in decided if pair[0].analysis == analysis.name]
+            yield from _section(analysis, report.results[analysis.name], own)
+    yield from _clearest(report.results)
+    yield from _skipped(report)
+    yield from _origin(report)
+    yield from _citation()
+
+
+def model_name(report: Report) -> str:
+    """As its readers know it: of a path the folder's name."""
+    return Path(report.checkpoint.name).name or report.checkpoint.name
+
+
+def _about(report: Report) -> str:
+    checkpoint, mode = report.checkpoint, "as in the paper" if report.settings.paper else "corrected"
+    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in report.results.values()))
+    return (
+        f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
+        f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. The paper: "
+        f"{paper.TITLE}, with BERT-base (12 layers of 12 heads)."
+    )
+
+
+def _note(report: Report) -> Iterator[Block]:
+    if report.checkpoint.note:
+        yield Paragraph(f"About this model: {report.checkpoint.note}")
+
+
+def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
+    yield Heading("What holds of the paper's claims")
+    counts = {state: sum(verdict.state == state for _, verdict in decided) for state in ("holds", "does not hold")}
+    yield Paragraph(
+        f"Of {len(decided)} claims {counts['holds']} hold of {name} on these corpora, {counts['does not hold']} do "
+        f"not, and {len(decided) - sum(counts.values())} are undecided: the 95% interval contains the threshold.",
+        strong=True,
+    )
+    rows = [
+        (claim.section, claim.text, claim.rule, verdict.found, MARKS[verdict.state] + verdict.state)
+        for claim, verdict in decided
+    ]
+    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "verdict"), rows)
+
+
+def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
+    """One analysis; all of it follows from the analysis itself."""
+    yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
+    yield Paragraph(result.claim() or highest_heads(result, analysis) or analysis.summary, strong=True)
+    if decided:
+        yield Bullets([f"{MARKS[verdict.state]}{verdict.found} The paper: {claim.text}" for claim, verdict in decided])
+    for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
+        drawn = figure_svg(figure, "", "")
+        yield Picture(f"{analysis.name}-{number}", drawn, f"{title}. {_counted(result)}")
+    yield from tables(analysis, result)
+
+
+def _counted(result: Any) -> str:
+    """What the numbers rest on."""
+    origin = result.provenance
+    units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
+    return f"{origin['corpus']['name']}: {', '.join(f'{origin[name]:,} {name}' for name in units)}."
+
+
+def _clearest(results: Any) -> Iterator[Block]:
+    yield Heading("The clearest heads, and where they do it most")
+    for example in clearest(results):
+        value = ANALYSES[example.analysis].column(example.quantity).text(example.value)
+        yield Heading(f"{example.head.label()}: {BEHAVIORS[example.behavior][-1]}, {value}", 3)
+        yield Bullets([f"{s.where} ({s.value:.2f}): {_text(s.tokens)}" for s in example.segments[:SEGMENTS]])
+    if "dependency_heads" in results:
+        yield from _relations(results["dependency_heads"])
+
+
+def _relations(result: Any) -> Iterator[Block]:
+    """The clearest relations, with the sentences in which their heads are surest and right."""
+    from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+
+    for number, one in enumerate(relation_heads(result), start=1):
+        yield Heading(
+            f"{one.head.label()}: {one.relation}, {one.accuracy:.1%} (best fixed offset {one.baseline:.1%})", 3
+        )
+        found = examples(result, one.head, one.direction, one.relation)
+        right = sorted(found, key=lambda example: (example.right < example.words, -example.weight))
+        for place, example in enumerate(islice(right, SENTENCES), start=1):
+            drawn = example_svg(result, example.place, one.head, one.direction, one.relation)
+            caption = f"{example.where}: {example.right} of {example.words} right. Gold arcs above, guesses below."
+            yield Picture(f"relation-{number}-{place}", drawn, caption)
+
+
+def _text(tokens: list[str]) -> str:
+    """Wordpieces joined to words, the beginning of a long segment."""
+    more = " …" if len(tokens) > SHOWN_TOKENS else ""
+    return " ".join(tokens[:SHOWN_TOKENS]).replace(" ##", "") + more
+
+
+def _skipped(report: Report) -> Iterator[Block]:
+    yield Heading("What was skipped or modified")
+    lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
+    seen = set()
+    for name, result in report.results.items():
+        for entry in result.provenance["left_out"]:
+            line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:PLACES])})"
+            if (result.provenance["corpus"]["digest"], line) not in seen:
+                seen.add((result.provenance["corpus"]["digest"], line))
+                lines.append(f"{ANALYSES[name].title}, {result.provenance['corpus']['name']}: {line}")
+    yield Bullets(lines or ["Nothing."])
+
+
+def _origin(report: Report) -> Iterator[Block]:
+    yield Heading("Where these numbers come from")
+    for name, result in report.results.items():
+        yield Heading(ANALYSES[name].title, 3)
+        lines = [line for line in described_origin(result) if not line.startswith("citation")]
+        versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
+        yield Paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
+
+
+def _citation() -> Iterator[Block]:
+    yield Heading("How to cite")
+    yield Paragraph(CITATION)
+    yield Code(BIBTEX)

@@ -1,0 +1,150 @@
+"""This run beside the paper's numbers, with intervals: a table for each analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.dependency_heads.table import relation_table
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.probes.figure import papers_scores, titles
+from bertviz_core.claims.claim import highest
+from bertviz_core.paper_report.blocks import Table
+
+ABSENT = "–"
+BERT = "BERT-base in the paper"
+WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
+
+
+def heads_table(analysis: Analysis, result: Any) -> Table:
+    """For each column: the highest head with its interval, the highest layer, the paper's highest layer."""
+    rows = []
+    for column in analysis.columns:
+        values = column.read(result)
+        if values is None or np.isnan(values).all():
+            continue
+        head, means = highest(values), np.nanmean(values, axis=1)
+        shown = column.text(float(values[head.layer, head.head]))
+        if isinstance(result, HeadAverages):
+            shown += f" ± {result.interval(column.quantity)[head.layer, head.head]:.2g}"
+        baseline = column.baseline(result) if column.baseline else None
+        reference = f"{baseline[1]}: {column.text(baseline[0])}" if baseline else ABSENT
+        layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
+        rows.append((column.label, head.label(), shown, layer, _papers_layer(analysis, column.quantity), reference))
+    header = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
+    return Table("The highest head and layer of each quantity", header, rows)
+
+
+def layers_table(analysis: Analysis, result: Any) -> Table | None:
+    """Layer means of the quantities that the paper's figures show, beside the paper's; None where it shows none."""
+    if analysis.name not in WITH_LAYER_MEANS:
+        return None
+    shown = [
+        column
+        for column in analysis.columns
+        if column.quantity in paper.LAYER_MEANS and column.read(result) is not None
+    ]
+    if not shown:
+        return None
+    means = [np.nanmean(column.read(result), axis=1) for column in shown]  # type: ignore[arg-type]  # none is None
+    papers = [paper.LAYER_MEANS[column.quantity] for column in shown]
+    header = ["layer", *(part for column in shown for part in (column.short, "paper"))]
+    rows = [
+        [str(layer + 1), *(cell for one, bert in zip(means, papers, strict=True) for cell in _cells(one, bert, layer))]
+        for layer in range(max(len(means[0]), len(papers[0])))
+    ]
+    return Table(f"Means of each layer's heads; {BERT} has {len(papers[0])} layers ({paper.READ_OFF})", header, rows)
+
+
+def dependency_table(result: Any) -> Table:
+    """Table 1."""
+    frame = relation_table(result)
+    cells = frame.astype(object).where(frame.notna(), None)
+    rows = [[_cell(value) for value in row] for row in cells.itertuples(index=False)]
+    note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
+    return Table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
+
+
+def coreference_table(result: Any) -> Table:
+    """Table 2: systems and the best head by type of mention, with intervals, and the paper's rows."""
+    frame = result.to_frame()
+    rows = []
+    for system, part in frame.groupby("system", sort=False):
+        cells = {row.type: _share(row.accuracy, row.low, row.high) for row in part.itertuples()}
+        rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
+    for name, numbers in paper.TABLE_2.items():
+        rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
+    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n(), strict=True))]
+    return Table(
+        "Table 2: antecedents found, percent with the 95% interval; the paper's rows on CoNLL-2012", header, rows
+    )
+
+
+def probe_table(result: Any) -> Table:
+    """Table 3."""
+    without, including = papers_scores(result)
+    frame = result.to_frame()
+    rows = [
+        [
+            title,
+            row.metric,
+            _share(row.score, row.low, row.high),
+            _percent(row.with_punctuation),
+            next((f"{score:g}" for score in (a, b) if score), ABSENT),
+            f"{row.parameters:,}",
+        ]
+        for title, row, a, b in zip(titles(result), frame.itertuples(), without, including, strict=True)
+    ]
+    header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
+    return Table("Table 3: percent with the 95% interval", header, rows)
+
+
+def clustering_table(result: Any) -> Table:
+    """How close heads are within a layer and between layers."""
+    near = result.closeness
+    rows = [["within a layer", f"{near.within:.3g}"], ["between layers", f"{near.between:.3g}"]]
+    return Table("Mean Jensen-Shannon divergence of two heads, nats", ["heads", "divergence"], rows)
+
+
+OF_THE_PAPER: dict[str, Callable[[Any], Table]] = {
+    "dependency_heads": dependency_table,
+    "coreference_heads": coreference_table,
+    "probes": probe_table,
+    "clustering": clustering_table,
+}
+
+
+def tables(analysis: Analysis, result: Any) -> list[Table]:
+    """The paper's table where it has one; for any other analysis its columns of heads."""
+    if analysis.name in OF_THE_PAPER:
+        return [OF_THE_PAPER[analysis.name](result)]
+    found = [heads_table(analysis, result)] if analysis.columns else []
+    layers = layers_table(analysis, result)
+    return [*found, layers] if layers else found
+
+
+def _cell(value: Any) -> str:
+    return ABSENT if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _papers_layer(analysis: Analysis, quantity: str) -> str:
+    means = paper.LAYER_MEANS.get(quantity) if analysis.name in WITH_LAYER_MEANS else None
+    return f"layer {int(np.argmax(means)) + 1}: {max(means)}" if means else ABSENT
+
+
+def _cells(means: np.ndarray, bert: tuple[float, ...], layer: int) -> tuple[str, str]:
+    here = f"{means[layer]:.2f}" if layer < len(means) else ""
+    return here, f"{bert[layer]:g}" if layer < len(bert) else ""
+
+
+def _share(value: float, low: float, high: float) -> str:
+    return ABSENT if np.isnan(value) else f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _percent(value: float) -> str:
+    return ABSENT if np.isnan(value) else f"{100 * value:.1f}"

@@ -1,0 +1,116 @@
+"""Ablation: what the model loses without a head, without groups of heads, and without attention to [SEP]."""
+
+import streamlit as st
+
+from bertviz_core.analyses.ablation import ANALYSIS
+from bertviz_core.analyses.ablation.changes import measure
+from bertviz_core.analyses.ablation.figure import (
+    change_map,
+    curve_figure,
+    estimate_figure,
+    group_name,
+    group_rows,
+    groups_figure,
+    head_rows,
+    paper_figure,
+)
+from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.numbers import number
+from pages.shared import boxes, page
+from pages.shared.derived import derived
+from pages.shared.frame import address, sidebar
+from pages.shared.views import ablation_view, head_view
+
+WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 210), ("value", 130))}
+
+selection = sidebar.current()
+page.header("ablation", selection)
+mean = address.toggle(
+    "Replace by the mean",
+    key="mean",
+    help="A head that is switched off gives its mean output over the corpus, in place of zeros.",
+)
+request = selection.request("ablation", {"mean": True} if mean else {})
+result = page.result_or_stop(request, selection, Ablation)
+base, head = selection.base, selection.head
+
+change, top = result["loss_change"], result.largest("loss_change")
+worse = result.matter()
+st.markdown(
+    f"**Without head {top.label(base)} the masked-word loss changes by {change[top.layer, top.head]:+.3f} nats, the "
+    f"most of any head; without {worse} of {change.size} heads it rises by more than the 95% interval.** "
+    "Attention alone does not say which heads a model uses: here each one is switched off."
+)
+entries = [
+    ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
+    ("Heads that matter", f"{worse} of {change.size}", "rise above its interval"),
+]
+if "to_sep_loss_change" in result.present:
+    at = result.largest("to_sep_loss_change")
+    to_sep = result["to_sep_loss_change"][at.layer, at.head]
+    entries.append(("Largest, [SEP] only", f"{to_sep:+.3f} nats", f"head {at.label(base)}; a no-op: 0"))
+correlation = result.correlation()
+entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))
+page.metrics(entries)
+
+column = head_view.choose(ANALYSIS, result)
+left, right = st.columns([3, 2], gap="medium")
+with left:
+    st.markdown("**Change of the loss** by layer, a dot for each head")
+    alt = "Change of the masked-word loss by layer, a dot for each head: without the head, and without [SEP] alone"
+    page.chart(page.drawn(paper_figure, result, base), "ablation-figure", alt, head=head)
+with right:
+    st.markdown(f"**Head map**: {column.short}")
+    alt = f"Map of all heads, layer by head, colored by {column.label}"
+    page.head_map(derived(change_map, result, column, base), "ablation-map", alt, selection)
+
+left, right = st.columns(2, gap="medium")
+with left:
+    st.markdown(f"**Head {selection.label}**: each change with its 95% interval over segments, and its rank")
+    rows = head_rows(result, head)
+    st.dataframe(rows, hide_index=True, column_config=WIDTHS, alt=f"Every value of head {selection.label}")
+with right:
+    ablation_view.words(result, selection)
+
+left, right = st.columns(2, gap="medium")
+with left:
+    st.subheader("Does the gradient tell?")
+    st.caption(f"Spearman's rank correlation over {change.size} heads: {correlation:.2f}.")
+    alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
+    page.chart(page.drawn(estimate_figure, result, base), "ablation-estimate", alt, head=head)
+with right:
+    st.subheader("How many heads are needed?")
+    st.caption(ablation_view.needed(result))
+    alt = "Curve: the masked-word loss while heads are switched off, the least important first"
+    page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
+
+st.subheader("Groups of heads")
+largest = max(result.groups, key=lambda group: group["loss_change"])
+st.caption(
+    f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. The "
+    f"largest change: {group_name(largest['name'])}, {number(largest['loss_change'])} nats."
+)
+left, right = st.columns(2, gap="medium")
+with left:
+    alt = "The change of the loss without each group of heads, with intervals, and without random heads"
+    page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, clickable=False)
+with right:
+    st.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
+
+st.subheader("All heads")
+page.table(result, result.present, selection, "ablation-table")
+page.downloads(result)
+page.about(
+    r"\Delta_{lh} = \frac{1}{S}\sum_{s=1}^{S} \bigl(L_s^{\text{without } lh} - L_s\bigr) \qquad"
+    r"E_{lh} = \frac{1}{S}\sum_{s=1}^{S} \frac{1}{N_s}\sum_{i=1}^{N_s}"
+    r"\left|o_i^{lh} \cdot \frac{\partial L_s}{\partial o_i^{lh}}\right|",
+    "Beyond the paper. L is the masked-word loss of a segment, with the same masked words as on the page [SEP] "
+    "gradients. A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
+    "“without [SEP]” sets only its attention to [SEP] to 0, and leaves the other weights as they are. Changes are "
+    "paired by segment; intervals are 95% over segments. E is the gradient estimate of Michel et al. Behaviors are "
+    "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read.",
+    measure,
+    section=12,
+)
+boxes.skipped(result.provenance)
+page.provenance(result)

@@ -1,0 +1,52 @@
+"""Parts of the ablation page: the words that a head's absence spoils, and how many heads are needed."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+
+from bertviz_core.analyses.ablation.result import Ablation, Word
+from pages.shared.boxes import plain
+from pages.shared.frame import viewer_link
+from pages.shared.frame.selection import Selection
+
+TOLERANCE = 0.05  # of the whole model's loss
+
+
+@st.fragment
+def words(result: Ablation, selection: Selection) -> None:
+    """The masked words whose loss rises most without the chosen head, with the guesses before and after."""
+    found = list(result.words(selection.head))
+    st.markdown(f"**Words that head {selection.label} helps to predict**, the largest rise of the loss first")
+    if not found:
+        st.caption("No masked word gets worse without this head.")
+    for word in found:
+        rise = word.loss_after - word.loss_before
+        st.markdown(
+            f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{_joined(word.left)}] **{plain(word.shown)}** "
+            f":gray[{_joined(word.right)}]"
+        )
+    if found:
+        viewer_link.to_segment(found[0].number)
+
+
+def needed(result: Ablation) -> str:
+    """Up to where the loss stays near the whole model's, in one sentence."""
+    within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
+    count, total = int(within.max()), int(result.removed.max())
+    return f"{count} of {total} heads can be switched off together while the loss stays within {TOLERANCE:.0%}."
+
+
+def _guesses(word: Word) -> str:
+    """The word with its guesses: bold where they are right."""
+    before, after = (_marked(guess, word.original) for guess in (word.before, word.after))
+    return f"“{plain(word.original)}”: the model guesses {before}, without the head {after}"
+
+
+def _marked(guess: str, original: str) -> str:
+    return f"**“{plain(guess)}”** ✓" if guess == original else f"“{plain(guess)}” ✗"
+
+
+def _joined(tokens: str) -> str:
+    return plain(re.sub(r"(?<!\]) ##", "", tokens))

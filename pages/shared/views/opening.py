@@ -1,0 +1,76 @@
+"""The head that a page opens on, until the reader chooses one: the head that shows most clearly what the page is about.
+
+Only stored results are read; without one a page opens on the first head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.heads import Head, highest
+from bertviz_core.overview.clearest import clearest_head
+from pages.shared import services, stored
+from pages.shared.derived import derived
+from pages.shared.frame import address
+from pages.shared.frame.selection import Selection
+from pages.shared.views import cluster_view, relation_choice
+
+
+def head(page: str, selection: Selection) -> Head:
+    """The head that a page opens on."""
+    own = OPENING.get(page)
+    found = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else _of_all(page, selection)
+    return found or Head(0, 0)
+
+
+def _of_columns(page: str, selection: Selection) -> Head | None:
+    """The highest head of the column that the page's map is about to show."""
+    analysis, result = ANALYSES[page], services.find(selection.request(page))
+    if result is None:
+        return None
+    read = {column.quantity: values for column in analysis.columns if (values := column.read(result)) is not None}
+    values = read.get(address.ahead(analysis.control_key, ""), next(iter(read.values()), None))
+    return None if values is None or np.isnan(values).all() else highest(values)
+
+
+def _of_all(page: str, selection: Selection) -> Head | None:
+    """The clearest head of the stored analyses."""
+    return derived(clearest_head, stored.results(page, selection))
+
+
+def _coreference(selection: Selection) -> Head | None:
+    result = services.find(selection.request("coreference_heads"))
+    if result is None:
+        return None
+    candidates, kind = address.ahead("candidates", CANDIDATES[0]), address.ahead("kind", TYPE_ROWS[0])
+    direction = address.ahead("direction", DIRECTIONS[0])
+    shown = result.chosen(candidates if candidates in CANDIDATES else CANDIDATES[0])
+    place = result.directions.index(direction) if direction in result.directions else 0
+    best: Head = shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], place).head
+    return best
+
+
+def _probes(selection: Selection) -> Head | None:
+    result: Probes | None = services.find(selection.request("probes"))
+    return None if result is None or not len(result.attention) else highest(result.attention.max(0))
+
+
+def _clustering(selection: Selection) -> Head | None:
+    result: Clustering | None = services.find(selection.request("clustering"))
+    return None if result is None else derived(cluster_view.closest_pair, result)[0]
+
+
+OPENING: dict[str, Callable[[Selection], Any]] = {
+    "dependency_heads": relation_choice.opening_head,
+    "coreference_heads": _coreference,
+    "probes": _probes,
+    "clustering": _clustering,
+}

@@ -1,0 +1,104 @@
+"""The choices of the page of dependency heads: which counts are shown, and one (relation, direction, head)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.formats import CONLLU
+from bertviz_core.heads import Head
+from bertviz_core.numbers import small_int
+from pages.shared import services
+from pages.shared.derived import derived
+from pages.shared.frame import address
+from pages.shared.frame.selection import Selection
+
+MAX_OFFSET = 5
+
+
+class Counts(NamedTuple):
+    """The arguments of `DependencyHeads.chosen`."""
+
+    view: str
+    min_count: int
+    offsets: int
+    merge_subtypes: bool
+
+
+def choose_rule(selection: Selection) -> Request:
+    """Draw the choice of what is computed: the rule for `poss` is part of mode "paper", and offered without it."""
+    if not selection.settings.paper:
+        address.checkbox(
+            "Paper's rule for *poss*", key="possessives", help="The word before 's takes the guess made for 's."
+        )
+    return _request(selection)
+
+
+def _request(selection: Selection) -> Request:
+    ruled = address.ahead("possessives", "false") == "true" and not selection.settings.paper
+    return selection.request("dependency_heads", {"possessives": True} if ruled else {})
+
+
+def counts(stored: DependencyHeads, selection: Selection) -> Counts:
+    """Draw the choice of the counts."""
+    default = _default(stored, selection)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = address.segmented("Trees", [*VIEWS], key="view", default=default.view)
+        min_count = address.number("Minimum words", 1, default=default.min_count, key="least", step=10, width=130)
+        offsets = default.offsets
+        if not selection.settings.paper:
+            offsets = address.number("Maximum offset", 1, 20, offsets, key="offsets", width=120)
+        merge = address.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
+    return Counts(view, min_count, offsets, merge)
+
+
+def choose(result: DependencyHeads) -> tuple[str, int]:
+    """Draw the choice of relation and direction. A relation brings its best head's direction along."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        relation = address.selectbox(
+            "Relation",
+            result.relations,
+            key="relation",
+            default=result.most_telling(),
+            follows=True,
+            on_change=lambda: address.release("direction"),
+        )
+        best = DIRECTIONS[int(result.best[result.relations.index(relation)][0])]
+        direction = address.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
+    return relation, DIRECTIONS.index(direction)
+
+
+def take(result: DependencyHeads, place: int) -> None:
+    """In a callback: choose a relation, its best head, and that head's direction."""
+    direction, layer, head = (int(value) for value in result.best[place])
+    address.choose(relation=result.relations[place], direction=DIRECTIONS[direction], head=Head(layer, head).label())
+
+
+def opening_head(selection: Selection) -> Head | None:
+    """The best head of the relation in the direction that the page is about to show."""
+    stored = services.find(_request(selection))
+    if stored is None:
+        return None
+    default = _default(stored, selection)
+    view = address.ahead("view", default.view)
+    chosen = Counts(
+        view if view in VIEWS else default.view,
+        small_int(address.ahead("least", "")) or default.min_count,
+        min(small_int(address.ahead("offsets", "")) or default.offsets, 20),
+        address.ahead("merge", "false") == "true",
+    )
+    result = derived(DependencyHeads.chosen, stored, *chosen)
+    relation = address.ahead("relation", result.most_telling())
+    relation = relation if relation in result.relations else result.most_telling()
+    best = DIRECTIONS[int(result.best[result.relations.index(relation)][0])]
+    direction = address.ahead("direction", best)
+    return result.best_in(relation, DIRECTIONS.index(direction if direction in DIRECTIONS else best))
+
+
+def _default(stored: DependencyHeads, selection: Selection) -> Counts:
+    universal = stored.provenance["format"] == CONLLU
+    return Counts([*VIEWS][universal], default_min_count(selection.source), MAX_OFFSET, False)

@@ -1,0 +1,80 @@
+"""The pictures of ablation hold the result's numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.ablation import ANALYSIS
+from bertviz_core.analyses.ablation.figure import (
+    change_map,
+    curve_figure,
+    estimate_figure,
+    group_rows,
+    groups_figure,
+    head_rows,
+    paper_figure,
+)
+from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
+from bertviz_core.heads import Head
+
+GROUPS = [
+    {"name": "to_sep", "heads": ["1-1", "2-2"], "loss_change": 0.5, "interval": 0.1,
+     "random_loss_change": 0.25, "random_draws": [0.1, 0.2, 0.3, 0.3, 0.35]},
+    {"name": "layer 1", "heads": ["1-1", "1-2"], "loss_change": 1.5, "interval": 0.2,
+     "random_loss_change": None, "random_draws": []},
+]  # fmt: skip
+
+
+@pytest.fixture
+def result() -> Ablation:
+    mean = np.random.default_rng(0).normal(size=(len(QUANTITIES), 3, 2))
+    none = np.zeros((*mean.shape, 0))
+    averages = ({}, list(QUANTITIES), mean, abs(mean) / 10, np.full(len(QUANTITIES), 7), none, none, {})
+    words = (np.zeros((3, 2, 0)), np.zeros((3, 2, 0)), np.zeros((3, 2, 0, 3)), np.zeros((3, 2, 0, 2)), {}, {})
+    return Ablation(*averages, 2.5, 3, 12, GROUPS, np.array([0, 3, 6]), np.array([2.5, 2.4, 7.0]), *words)
+
+
+def test_the_figure_by_layer_has_both_changes(result: Ablation) -> None:
+    dots = [trace for trace in paper_figure(result).data if trace.mode == "markers"]
+    for trace, name in zip(dots, ("loss_change", "to_sep_loss_change"), strict=True):
+        np.testing.assert_array_equal(trace.y, result[name].reshape(-1))
+
+
+def test_the_map_is_centered_on_no_change_and_says_the_interval(result: Ablation) -> None:
+    described = change_map(result, ANALYSIS.column("loss_change"))
+    assert described.limits[0] == -described.limits[1] == -abs(result["loss_change"]).max()
+    value, interval = result["loss_change"][0, 1], result.interval("loss_change")[0, 1]
+    assert described.hover[1].startswith(f"1-2: {value:+.3g} ± {interval:.2g} nats; rank ")
+    assert change_map(result, ANALYSIS.column("gradient_estimate")).limits[0] == 0
+
+
+def test_the_scatter_has_estimate_change_and_interval_of_each_head(result: Ablation) -> None:
+    dots = estimate_figure(result).data[0]
+    np.testing.assert_array_equal(dots.x, result["gradient_estimate"].reshape(-1))
+    np.testing.assert_array_equal(dots.y, result["loss_change"].reshape(-1))
+    np.testing.assert_array_equal(dots.error_y.array, result.interval("loss_change").reshape(-1))
+    assert [row[0] for row in dots.customdata] == ["1-1", "1-2", "2-1", "2-2", "3-1", "3-2"]
+
+
+def test_the_curve_goes_from_no_head_to_all(result: Ablation) -> None:
+    line = curve_figure(result).data[0]
+    assert list(line.x) == [0, 0.5, 1]
+    assert list(line.y) == [2.5, 2.4, 7.0]
+
+
+def test_groups_stand_beside_their_draws(result: Ablation) -> None:
+    own, draws = groups_figure(result).data
+    assert list(own.x) == [0.5, 1.5]
+    assert list(own.y) == ["[SEP]", "layer 1"]
+    assert list(draws.x) == GROUPS[0]["random_draws"]
+    assert set(draws.y) == {"[SEP]"}
+    rows = group_rows(result)
+    assert rows[0]["random heads, nats"] == "0.250"
+    assert rows[1]["random heads, nats"] == "–"
+
+
+def test_the_chosen_head_has_a_row_for_each_change(result: Ablation) -> None:
+    rows = head_rows(result, Head(1, 0))
+    assert len(rows) == len(QUANTITIES)
+    assert rows[0]["value"].startswith(f"{result['loss_change'][1, 0]:+.3g} ± ")

@@ -1,0 +1,251 @@
+"""Changes of the masked-word loss without heads, against hooks on the whole model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from bertviz_core.analyses.ablation import measure as ablation
+from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.sep_gradients.measure import masked_examples
+from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import Cancelled, InputError, ModelError
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Execution, Settings
+from tests import families
+from tests.oracles.ablation import PROJECTIONS, Ablated
+
+TEXT = """the old cat sat near the door , and the dog slept .
+a river turns the wheels in the evening
+the wind
+
+their shutters
+people walk and talk , the lamps are lit ; the dog sat near the fields and the mills for the newest town
+home
+"""
+SETTINGS = Settings(max_length=24, seed=5)
+SOURCE = from_bytes(TEXT.encode(), "text.txt")
+
+
+def predicting(family: str, folder: Path) -> Path:
+    return families.save(families.FAMILIES[family], folder, auto="AutoModelForMaskedLM")
+
+
+def load(folder: Path) -> loading.AttentionModel:
+    return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+
+
+def computed(
+    model: loading.AttentionModel, batch_tokens: int = 512, source: Source = SOURCE, **options: Any
+) -> Ablation:
+    request = Request("ablation", model.checkpoint, source, SETTINGS, options)
+    return compute(request, None, Execution("cpu", batch_tokens), model=model)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return predicting("bert", tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> loading.AttentionModel:
+    return load(folder)
+
+
+@pytest.fixture(scope="module")
+def result(model: loading.AttentionModel) -> Ablation:
+    return computed(model)
+
+
+class Literal:
+    """The oracle on the same masked segments."""
+
+    def __init__(self, family: str, folder: Path, model: loading.AttentionModel, mean: bool) -> None:
+        import transformers
+
+        eager = transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
+        self.model, self.types = Ablated(eager, family, model.layers, model.heads), model.has_types
+        segments = Segments(SOURCE, model.tokens, SETTINGS)
+        self.examples = list(masked_examples(segments, types=model.has_types))
+        self.seps = [np.flatnonzero(np.array(e["original_ids"]) == model.tokens.sep).tolist() for e in self.examples]
+        self.mean = self.model.mean_outputs(self.examples, self.types) if mean else None
+        self.whole = np.array([self.model.without(e, self.types, set()) for e in self.examples])
+
+    def without(self, off: set[tuple[int, int]]) -> np.ndarray:
+        """(segment, 2) changes of loss and share right."""
+        found = [self.model.without(e, self.types, off, self.mean) for e in self.examples]
+        return np.array(found) - self.whole
+
+    def without_sep(self, head: tuple[int, int]) -> np.ndarray:
+        pairs = zip(self.examples, self.seps, strict=True)
+        return np.array([self.model.without_sep(e, self.types, sep, head) for e, sep in pairs]) - self.whole
+
+    def estimates(self) -> np.ndarray:
+        return np.mean([self.model.estimates(e, self.types) for e in self.examples], axis=0)
+
+
+@pytest.mark.parametrize("family", PROJECTIONS)
+@pytest.mark.parametrize("mean", [False, True])
+def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path) -> None:
+    model = load(predicting(family, tmp_path))
+    result = computed(model, **({"mean": True} if mean else {}))
+    literal = Literal(family, tmp_path, model, mean)
+    assert result.loss == pytest.approx(literal.whole[:, 0].mean(), abs=1e-5)
+    for layer in range(model.layers):
+        for head in range(model.heads):
+            change, to_sep = literal.without({(layer, head)}), literal.without_sep((layer, head))
+            found = [result[name][layer, head] for name in result.quantities[:4]]
+            np.testing.assert_allclose(found, [*change.mean(0), *to_sep.mean(0)], atol=1e-5, rtol=0)
+            interval = 1.96 * change[:, 0].std(ddof=1) / np.sqrt(len(change))
+            assert result.interval("loss_change")[layer, head] == pytest.approx(interval, abs=1e-5)
+    np.testing.assert_allclose(result["gradient_estimate"], literal.estimates(), atol=1e-5, rtol=0)
+    assert abs(result["to_sep_loss_change"]).max() > 1e-3
+    assert abs(result["loss_change"]).max() > 1e-2
+
+
+def test_groups_and_the_curve_equal_hooks_on_several_heads(
+    model: loading.AttentionModel, folder: Path, result: Ablation
+) -> None:
+    literal = Literal("bert", folder, model, mean=False)
+    assert {"layer 1", "layer 2"} <= {group["name"] for group in result.groups}
+    for group in result.groups:
+        heads = {(h.layer, h.head) for h in map(Head.parse, group["heads"])}
+        change = literal.without(heads)[:, 0]
+        assert group["loss_change"] == pytest.approx(change.mean(), abs=1e-5)
+        interval = 1.96 * change.std(ddof=1) / np.sqrt(len(change))
+        assert group["interval"] == pytest.approx(interval, abs=1e-5)
+        if group["name"].startswith("layer"):
+            assert group["random_loss_change"] is None, "as many heads of a whole layer are the layer itself"
+    order = np.argsort(result["loss_change"].reshape(-1), kind="stable")
+    for count, loss in zip(result.removed, result.removed_loss, strict=True):
+        heads = {divmod(int(i), model.heads) for i in order[:count]}
+        assert loss == pytest.approx(result.loss + literal.without(heads)[:, 0].mean(), abs=1e-5)
+    assert result.removed.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_draw_has_as_many_heads_of_each_layer() -> None:
+    from bertviz_core.analyses.ablation.groups import groups
+
+    labels = np.array([["next", "next", "other"], ["to_sep", "next", "other"]])
+    made = {group.name: group for group in groups(labels, -3)}
+    assert list(made) == ["next", "to_sep", "layer 1", "layer 2"]
+    for draw in made["next"].draws:
+        assert draw.sum(1).tolist() == [2, 1]
+    assert len(made["next"].draws) == 5
+    assert made["layer 1"].draws == ()
+    assert len({draw.tobytes() for draw in made["next"].draws}) > 1
+
+
+def test_batches_change_nothing(model: loading.AttentionModel, result: Ablation) -> None:
+    for batch_tokens in (1, 30, 70, 4000):
+        other = computed(model, batch_tokens)
+        np.testing.assert_allclose(other.mean, result.mean, atol=1e-5)
+        np.testing.assert_array_equal(other.word_ids, result.word_ids)
+        np.testing.assert_allclose(other.removed_loss, result.removed_loss, atol=1e-5)
+
+
+def word_losses(literal: Literal, off: set[tuple[int, int]]) -> dict[tuple[int, int], float]:
+    """(segment, position) -> the loss of every masked word: of the segment with that label alone."""
+    found = {}
+    for number, example in enumerate(literal.examples):
+        for position, label in enumerate(example["labels"]):
+            if label != -100:
+                alone = [label if at == position else -100 for at in range(len(example["labels"]))]
+                found[number, position] = literal.model.without(example | {"labels": alone}, literal.types, off)[0]
+    return found
+
+
+def test_the_worst_words_are_those_of_an_exhaustive_search(
+    model: loading.AttentionModel, folder: Path, result: Ablation
+) -> None:
+    literal = Literal("bert", folder, model, mean=False)
+    before = word_losses(literal, set())
+    for head in all_heads(2, 2):
+        after = word_losses(literal, {(head.layer, head.head)})
+        worst = sorted(after, key=lambda at: (before[at] - after[at], at))[:5]
+        found = {(word.number, word.position): word for word in result.words(head)}
+        assert list(found) == [at for at in worst if after[at] > before[at]]
+        for at, word in found.items():
+            assert (word.loss_before, word.loss_after) == pytest.approx((before[at], after[at]), abs=1e-5)
+            example = literal.examples[word.number]
+            ids = example["input_ids"][word.position], example["labels"][word.position]
+            assert [word.shown, word.original] == model.tokens.names(ids)
+
+
+def test_spearman_is_the_rank_correlation(result: Ablation) -> None:
+    expected = spearmanr(result["gradient_estimate"].ravel(), result["loss_change"].ravel()).statistic
+    assert result.correlation() == expected
+
+
+def test_survives_its_bytes(result: Ablation) -> None:
+    again = Ablation.from_bytes(result.to_bytes())
+    assert list(again.words(Head(0, 1))) == list(result.words(Head(0, 1)))
+    assert again.groups == result.groups
+
+
+def test_reads_64_segments_where_no_limit_is_given() -> None:
+    assert ANALYSES["ablation"].relevant(Settings()).limit == 64
+    assert ANALYSES["ablation"].relevant(Settings(limit=3)).limit == 3
+    assert ANALYSES["entropy"].relevant(Settings()).limit is None
+
+
+def test_the_model_is_left_as_it_was(model: loading.AttentionModel, result: Ablation) -> None:
+    assert not any("forward" in vars(module) for module in model.masked_lm.modules())
+
+
+def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
+    class Ends(Progress):
+        def advance(self, count: int) -> None:
+            if self.stage == "Switching off each head" and count:
+                self.cancelled.set()
+            super().advance(count)
+
+    with pytest.raises(Cancelled):
+        compute(Request("ablation", model.checkpoint, SOURCE, SETTINGS), None, progress=Ends(), model=model)
+    assert not any("forward" in vars(module) for module in model.masked_lm.modules())
+
+
+def test_progress_reaches_its_end(model: loading.AttentionModel) -> None:
+    seen: dict[str, tuple[int, int]] = {}
+
+    class Noted(Progress):
+        def advance(self, count: int) -> None:
+            super().advance(count)
+            seen[self.stage] = self.done, self.total
+
+    compute(Request("ablation", model.checkpoint, SOURCE, SETTINGS), None, progress=Noted(), model=model)
+    for stage in ("Switching off each head", "Switching off groups of heads"):
+        assert seen[stage][0] == seen[stage][1] > 0
+
+
+def test_a_family_with_attention_of_its_own_has_a_message(tmp_path: Path) -> None:
+    model = loading.load(checkpoint.find(str(predicting("deberta-v2", tmp_path))), "cpu", masked_lm=True)
+    with pytest.raises(ModelError, match="cannot be switched off"):
+        computed(model)
+
+
+def test_a_corpus_without_words_has_a_message(model: loading.AttentionModel) -> None:
+    nothing = from_bytes(b'[{"tokens": ["[CLS]", "[SEP]"]}]', "none.json")
+    with pytest.raises(InputError, match="No segment has a token"):
+        computed(model, source=nothing)
+
+
+def test_sets_are_removed_in_order_of_their_change() -> None:
+    change = np.array([[3.0, -1.0], [0.5, 0.5]])
+    assert [one.tolist() for one in ablation.removals(change)] == [
+        [[False, False], [False, False]],
+        [[False, True], [False, False]],
+        [[False, True], [True, False]],
+        [[False, True], [True, True]],
+        [[True, True], [True, True]],
+    ]

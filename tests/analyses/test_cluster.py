@@ -1,0 +1,170 @@
+"""Workers: the bytes of a result are those of one process, whoever computed its chunks and whatever became of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bertviz_core.analyses import chunks
+from bertviz_core.analyses import cluster as clusters
+from bertviz_core.analyses.chunks import share_done
+from bertviz_core.analyses.cluster import Cluster, task_of
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import _compute_pass, compute
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.engine.pool import Task
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import BertvizError, Cancelled, SettingsError
+from bertviz_core.models import reading
+from bertviz_core.models.checkpoint import Checkpoint, find
+from bertviz_core.settings import Execution, Settings, app_execution
+
+pytest.importorskip("ray")
+ROOT = Path(__file__).parents[2]
+CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers on this machine, for all tests."""
+    with Cluster(Execution("cpu", workers=2)) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(reading, "CHUNK_TOKENS", 700)
+    monkeypatch.setattr(chunks, "SAVING", float("inf"))
+
+
+@pytest.fixture(scope="module")
+def here(masked, tmp_path_factory):
+    """The bytes of every analysis, computed by one process in one thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "CHUNK_TOKENS", 700)
+        return {name: compute(request_of(name, masked), None, model=masked).to_bytes() for name in CHUNKED}
+
+
+def request_of(analysis, model) -> Request:
+    (name,) = SAMPLES[ANALYSES[analysis].corpus]
+    return Request(analysis, model.checkpoint, sample(name), Settings(max_length=64, limit=60))
+
+
+def run_on(cluster, request, store, progress=None) -> None:
+    _compute_pass([request], store, cluster.execution, progress or Progress(), None, workers=cluster)
+
+
+@pytest.mark.parametrize("analysis", CHUNKED)
+def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, store):
+    request = request_of(analysis, masked)
+    run_on(cluster, request, store)
+    assert store.get(request.key()) == here[analysis]
+
+
+def test_lost_workers_change_nothing(cluster, here, masked, store):
+    """Two workers are killed with SIGKILL at random moments of a pass."""
+    request = request_of("surface_patterns", masked)
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_at_random, args=(killed,))
+    killer.start()
+    run_on(cluster, request, store)
+    killer.join()
+    assert len(killed) == 2
+    assert store.get(request.key()) == here["surface_patterns"]
+
+
+def kill_at_random(killed: list[int]) -> None:
+    for moment in (random.Random(3).uniform(0, 0.5) for _ in range(2)):
+        time.sleep(moment)
+        found = (process for process in psutil.Process().children(recursive=True) if process.pid not in killed)
+        worker = next(process for process in found if "ray::ChunkWorker" in " ".join(process.cmdline()))
+        os.kill(worker.pid, signal.SIGKILL)
+        killed.append(worker.pid)
+
+
+def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
+    request = request_of("entropy", masked)
+
+    class Stops(Progress):
+        def advance(self, count: int) -> None:
+            super().advance(count)
+            if self.stage == "Running the model" and self.done > 20:
+                self.cancelled.set()
+
+    with pytest.raises(Cancelled):
+        run_on(cluster, request, store, Stops())
+    assert 0 < (share_done(store, request) or 0) < 1
+    compute(request, store, model=masked)
+    assert store.get(request.key()) == here["entropy"]
+
+
+def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked, store, monkeypatch):
+    """As on another machine: the folder named to the workers is not there, so that its files are sent."""
+    monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
+    request = request_of("dependency_heads", masked)
+    cluster.pool.workers.append(cluster.pool._class.remote())
+    run_on(cluster, request, store)
+    monkeypatch.undo()
+    cluster.pool.ray.kill(cluster.pool.workers.pop())
+    assert store.get(request.key()) == here["dependency_heads"]
+
+
+def test_a_chunk_that_fails_three_times_ends_the_job_and_what_was_done_is_kept(cluster, masked, store, monkeypatch):
+    request = request_of("entropy", masked)
+    tasks = Cluster._tasks
+
+    def broken(self, *arguments):
+        for task in tasks(self, *arguments):
+            yield task if task.number != 4 else Task(4, (*task.arguments[:2], b"\xff"))
+
+    monkeypatch.setattr(Cluster, "_tasks", broken)
+    with pytest.raises(BertvizError, match="Part 5 of the corpus failed 3 times"):
+        run_on(cluster, request, store)
+    assert (share_done(store, request) or 0) > 0
+
+
+def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for path in masked.checkpoint.folder.iterdir():
+        (broken / path.name).write_bytes(path.read_bytes())
+    weights = broken / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
+    request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
+    with pytest.raises(BertvizError):
+        run_on(cluster, request, store)
+
+
+def test_a_command_takes_workers_and_says_how_it_goes(masked, tmp_path):
+    out = tmp_path / "out.json"
+    command = [
+        *(sys.executable, "-m", "bertviz_core", "entropy", "encyclopedia", "--model", str(masked.checkpoint.folder)),
+        *("--workers", "2", "--device", "cpu", "--max-length", "64", "--limit", "40", "--no-store", "--out", str(out)),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    request = Request("entropy", masked.checkpoint, sample("encyclopedia"), Settings(max_length=64, limit=40))
+    expected = compute(request, None, model=masked)
+    assert json.loads(out.read_text())["arrays"] == json.loads(json.dumps(expected.arrays()))
+    assert "Running the model: 40 of 40 segments" in done.stderr
+
+
+def test_the_app_reads_its_workers_from_the_environment(monkeypatch):
+    assert app_execution() == Execution()
+    monkeypatch.setenv("BERTVIZ_WORKERS", "2")
+    monkeypatch.setenv("BERTVIZ_RAY", "auto")
+    assert app_execution() == Execution(workers=2, ray="auto")
+    monkeypatch.setenv("BERTVIZ_WORKERS", "two")
+    with pytest.raises(SettingsError, match="BERTVIZ_WORKERS"):
+        app_execution()

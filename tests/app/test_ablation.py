@@ -1,0 +1,45 @@
+"""The page of ablation: the stored result, its figures and words, and the offer to compute another."""
+
+from __future__ import annotations
+
+from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.settings import Settings
+from tests.app.test_app import open_app, own_store, words
+
+__all__ = ["own_store"]
+
+
+def shipped(tmp_path) -> Ablation:
+    return find(Store(tmp_path), Request("ablation", find_model("demo"), sample("encyclopedia"), Settings(limit=64)))
+
+
+def test_the_page_opens_on_the_stored_result(tmp_path) -> None:
+    app, result = open_app("ablation", head="1-5"), shipped(tmp_path)
+    assert [element.value for element in app.title] == ["Ablation"]
+    assert not app.error
+    assert not app.exception
+    metrics = {metric.label: metric.value for metric in app.metric}
+    assert metrics["Loss of the whole model"] == f"{result.loss:.2f} nats"
+    assert metrics["Gradient estimate"] == f"{result.correlation():.2f}"
+    said = words(app)
+    for word in result.words(Head(0, 4)):
+        assert f"+{word.loss_after - word.loss_before:.2f}" in said
+    groups = next(frame.value for frame in app.dataframe if "group" in frame.value)
+    assert list(groups["heads"]) == [len(group["heads"]) for group in result.groups]
+
+
+def test_the_map_follows_the_address(tmp_path) -> None:
+    app = open_app("ablation", change="gradient estimate")
+    assert app.selectbox(key="change").value == "gradient_estimate"
+    assert "**Head map**: gradient estimate" in words(app)
+
+
+def test_means_in_place_of_zeros_are_another_analysis() -> None:
+    app = open_app("ablation", mean="true")
+    assert any(button.label.startswith("Analyze (about") for button in app.button)

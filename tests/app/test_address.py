@@ -1,0 +1,111 @@
+"""Every choice is in the address: random choices, their address in a fresh session, and the same claim and tables."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shared.frame import catalogue
+from tests.app.test_app import ROOT, open_app, own_store, unescaped, words
+
+__all__ = ["own_store"]
+PAGES = [entry.name for entry in catalogue.ENTRIES if entry.name != "probes"]  # without a stored result
+UNTOUCHED = {
+    "model",
+    "corpus",
+    "mode",
+    "weights",
+    "max_length",
+    "limit",
+    "seed",
+    "dtype",
+    "training",
+    "possessives",
+    "mean",
+}  # they ask for new results
+NOT_IN_ADDRESS = {"corpus", "guess", "paste", "everything"}  # the upload's token is; which guess the link is for is not
+
+
+def choices(app: AppTest) -> list[tuple[str, str]]:
+    """(kind of widget, key) of every choice on a page."""
+    kinds = ("selectbox", "slider", "select_slider", "toggle", "checkbox", "number_input", "button_group", "text_input")
+    return [(kind, one.key) for kind in kinds for one in app.get(kind) if one.key and one.key not in UNTOUCHED]
+
+
+def pick(app: AppTest, kind: str, key: str, chance: random.Random) -> bool:
+    """Set a choice to a random other value, or leave it where it has none."""
+    one: Any = next((one for one in app.get(kind) if one.key == key), None)
+    if one is None or key in NOT_IN_ADDRESS or one.disabled:
+        return False
+    if kind in ("toggle", "checkbox"):
+        one.set_value(not one.value)
+    elif kind == "slider":
+        steps = round((one.max - one.min) / one.step)
+        one.set_value(round(one.min + chance.randrange(steps + 1) * one.step, 6))
+    elif kind == "number_input":
+        one.set_value(chance.randint(int(one.min), int(min(one.max, one.min + 7))))
+    elif kind == "text_input":
+        return False
+    else:
+        one.select_index(chance.randrange(len(one.options))) if kind == "selectbox" else _set_any(one, chance)
+    return True
+
+
+def _set_any(one: Any, chance: random.Random) -> None:
+    option = chance.choice(one.options)
+    one.set_value(option if isinstance(option, str) else option.content)
+
+
+def shown(app: AppTest) -> dict[str, Any]:
+    """What a reader sees: text, numbers and tables, without the quiet line of the store."""
+    quiet = re.compile(r"Store: .*")
+    text = [one.value for kind in ("title", "subheader", "markdown", "caption", "warning") for one in app.get(kind)]
+    return {
+        "text": [unescaped(one) for one in text if not quiet.match(one)],
+        "metrics": [(one.label, one.value, one.delta) for one in app.metric],
+        "tables": [one.value.to_csv() for one in app.dataframe],
+        "choices": {key: one.value for kind, key in choices(app) for one in app.get(kind) if one.key == key},
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_random_choices_are_restored_by_their_address(page: str) -> None:
+    chance = random.Random(page)
+    app = open_app(page)
+    found = choices(app)
+    for kind, key in chance.sample(found, min(4, len(found))):
+        if pick(app, kind, key, chance):
+            app.run()
+            assert not app.exception, (kind, key, app.exception)
+    address = {name: value[-1] if isinstance(value, list) else value for name, value in app.query_params.items()}
+    again = open_app(page, **address)
+    left, right = shown(app), shown(again)
+    assert left["choices"] == right["choices"]
+    assert left == right
+    assert not again.warning
+
+
+def test_what_a_link_asks_for_and_the_page_lacks_is_named() -> None:
+    app = open_app("dependency_heads", relation="nonsense", least="x", sentence_page="x")
+    said = unescaped(app.warning[0].value)
+    assert "Relation: “nonsense” is not available here" in said and "Minimum words: “x”" in said
+    assert not app.exception
+    app.selectbox(key="relation").select("det").run()
+    assert "nonsense" not in unescaped(app.warning[0].value)
+
+
+def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
+    app = open_app("surface_patterns", head="2-3", quantity="next")
+    app.switch_page("pages/entropy.py").run()
+    assert "Head 2-3" in words(app)
+    assert "quantity" not in app.query_params
+
+
+def test_no_page_binds_a_choice_past_the_address() -> None:
+    for path in (ROOT / "pages").rglob("*.py"):
+        for call in ("bind=", "st.stop("):
+            assert call not in path.read_text(encoding="utf-8"), f"{path}: use pages.shared.frame.address"

@@ -1,0 +1,110 @@
+"""Back and Forward in a real browser: they restore what was chosen on a page, and lead out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser import chromium as browser
+
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.served(tmp_path_factory.mktemp("history") / "store") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.browser() as launched:
+        yield launched
+
+
+@pytest.fixture
+def page(address: str, chromium: Any) -> Iterator[Any]:
+    opened = browser.open_page(chromium, address)
+    yield opened
+    assert opened.problems == []
+    opened.close()
+
+
+def follow(page: Any, name: str, title: str) -> None:
+    """Click a link of the menu and wait for its page."""
+    page.locator("[data-testid=stSidebar]").get_by_text(name, exact=True).click()
+    arrive(page, title)
+
+
+def arrive(page: Any, title: str) -> None:
+    page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title, timeout=20_000)
+    browser.settle(page)
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Choose an option of a selectbox by its label."""
+    page.get_by_test_id("stSelectbox").filter(has_text=label).get_by_role("combobox").click()
+    page.get_by_role("option", name=option).first.click()
+    browser.settle(page)
+
+
+def test_back_and_forward_restore_a_quantity(page: Any) -> None:
+    follow(page, "Surface patterns", "Surface patterns")
+    choose(page, "Map quantity", "next token")
+    claim = page.get_by_text("attention on the next token")
+    claim.first.wait_for()
+    follow(page, "Attention viewer", "Attention viewer")
+    page.go_back()
+    arrive(page, "Surface patterns")
+    assert "quantity=next" in page.url
+    claim.first.wait_for()
+    page.go_back()  # one entry for the choice
+    page.get_by_text("attention on the previous token").first.wait_for()
+    page.go_forward()
+    claim.first.wait_for()
+
+
+def test_back_restores_a_relation_and_its_sentences(page: Any) -> None:
+    follow(page, "Dependency heads", "Dependency heads")
+    choose(page, "Relation", "det")
+    heading = page.locator("h3", has_text="in sentences with det")
+    heading.wait_for()
+    told = heading.inner_text()
+    page.get_by_text("sentence ").filter(has_not_text="sentences").locator("xpath=ancestor::a").first.click()
+    arrive(page, "Attention viewer")
+    page.go_back()
+    arrive(page, "Dependency heads")
+    heading.wait_for()
+    assert heading.inner_text() == told
+    assert "relation=det" in page.url
+
+
+def test_back_restores_a_step_of_the_tour_and_three_lead_out_of_it(page: Any) -> None:
+    follow(page, "Guided tour", "Guided tour")
+    page.get_by_role("button", name="Next", exact=False).last.click()
+    page.get_by_text("Step 2 of").wait_for()
+    page.locator("[data-testid=stMain] [data-testid=stPageLink]").first.click()
+    arrive(page, "Attention viewer")
+    page.go_back()
+    arrive(page, "Guided tour")
+    page.get_by_text("Step 2 of").wait_for()
+    page.go_back()
+    page.get_by_text("Step 1 of").wait_for()
+    page.go_back()
+    arrive(page, "Overview")
+
+
+def test_a_link_copied_after_a_choice_shows_the_same(chromium: Any, page: Any) -> None:
+    follow(page, "Coreference heads", "Coreference heads")
+    page.get_by_role("radiogroup").filter(has_text="antecedent").get_by_text("antecedent->mention").click()
+    browser.settle(page)
+    assert "direction=antecedent" in page.url
+    follow(page, "Overview", "Overview")
+    follow(page, "Coreference heads", "Coreference heads")
+    assert "direction=antecedent" in page.url  # the menu leads back to a page as it was left
+    caption = page.get_by_text("guesses right").first.inner_text()
+    again = browser.open_page(chromium, page.url)
+    assert again.get_by_text("guesses right").first.inner_text() == caption
+    again.close()

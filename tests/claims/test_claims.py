@@ -1,0 +1,126 @@
+"""The paper's claims as rules: each holds where it should, does not where it should not, and says its numbers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.claims import CLAIMS, claims_of
+from bertviz_core.claims.claim import compare
+
+
+class Averages(dict):
+    """Document averages by quantity, all with one half-width of their intervals."""
+
+    half = 0.01
+
+    @property
+    def present(self):
+        return list(self)
+
+    def interval(self, quantity):
+        return np.full_like(self[quantity], self.half)
+
+
+def heads(*layers):
+    """(layer, head) from lists of values."""
+    return np.array(layers, dtype=float)
+
+
+def decide(words, result, analysis="surface_patterns"):
+    """The verdict of the claim whose text contains the words."""
+    claim = next(one for one in claims_of(analysis) if words in one.text)
+    return claim.verdict({analysis: result})
+
+
+@pytest.mark.parametrize(
+    ("interval", "state"),
+    [((0.6, 0.7), "holds"), ((0.4, 0.6), "undecided"), ((0.3, 0.5), "does not hold"), ((np.nan, 1), "undecided")],
+)
+def test_a_threshold_inside_the_interval_decides_nothing(interval, state):
+    assert compare(*interval, 0.5) == state
+
+
+def test_every_analysis_of_the_paper_has_claims_with_thresholds_and_numbers():
+    assert {claim.analysis for claim in CLAIMS} == set(ANALYSES) & {
+        "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads", "probes", "clustering",
+    }  # fmt: skip
+    assert all(claim.rule.endswith(".") and claim.text.endswith(".") and claim.section for claim in CLAIMS)
+    assert all(claim.verdict({}) is None for claim in CLAIMS)
+    assert len({claim.text for claim in CLAIMS}) == len(CLAIMS) == 20
+
+
+def test_neighbors():
+    result = Averages(previous=heads([0.2, 0.9], [0.55, 0.1]), next=heads([0.505, 0.1], [0.1, 0.2]))
+    verdict = decide("previous token", result)
+    assert verdict.state == "holds"
+    assert verdict.found == (
+        "Head 1-2 puts 0.90 ± 0.01 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
+    )
+    assert decide("next token", result).state == "undecided"
+    assert decide("current token", result) is None  # no segment has it
+
+
+def test_separators_and_their_order():
+    values = {"to_cls": [0.9, 0.1, 0.1], "to_sep": [0.1, 0.6, 0.1], "to_punct": [0.1, 0.1, 0.3]}
+    result = Averages({name: heads(*([value, value] for value in layers)) for name, layers in values.items()})
+    assert decide("In layers 6 to 10", result).state == "holds"
+    assert decide("Early heads", result).state == "holds"
+    result["to_sep"] = np.roll(result["to_sep"], -1, axis=0) - 0.2
+    assert decide("In layers 6 to 10", result).state == "does not hold"
+    assert decide("Early heads", result).state == "does not hold"
+
+
+def test_a_no_op_has_a_small_gradient_where_attention_is_high():
+    result = Averages(
+        attention_to_sep=heads([0.1, 0.1], [0.7, 0.5]), to_sep=heads([9, 9], [1, 2]), to_other=heads([1, 1], [5, 5])
+    )
+    verdict = decide("no-op", result, "sep_gradients")
+    assert verdict.state == "holds" and "0.30 times" in verdict.found and "60%" in verdict.found
+    result["to_sep"] = heads([0, 0], [5, 5])
+    assert decide("no-op", result, "sep_gradients").state == "does not hold"
+
+
+def test_a_loss_without_gradients_decides_nothing():
+    zero = heads([0, 0], [0, 0])
+    result = Averages(attention_to_sep=heads([0.1, 0.1], [0.7, 0.5]), to_sep=zero, to_other=zero)
+    assert decide("no-op", result, "sep_gradients").state == "undecided"
+
+
+def test_broad_heads_are_looked_for_in_the_first_third():
+    result = Averages(max_weight=heads([0.5, 0.05], [0.5, 0.5], [0.01, 0.5]), from_cls=heads([1, 1], [1, 1], [2, 2]))
+    verdict = decide("very broadly: at most", result, "entropy")
+    assert verdict.state == "holds" and "head 1-2" in verdict.found
+    result["max_weight"][0] = 0.5
+    assert decide("very broadly: at most", result, "entropy").state == "does not hold"
+    assert decide("From [CLS]", result, "entropy").state == "holds"
+
+
+def test_probes_differ_where_their_intervals_are_apart():
+    names = ["right-branching", "attention-only"]
+    result = SimpleNamespace(
+        probes=names, score=np.array([0.3, 0.5]), low=np.array([0.28, 0.47]), high=np.array([0.32, 0.53])
+    )
+    assert decide("attention only has", result, "probes").state == "holds"  # 0.47 - 0.32 > 0.1
+    result.low[1] = 0.41
+    assert decide("attention only has", result, "probes").state == "undecided"
+    assert decide("distances and words", result, "probes") is None
+
+
+def test_clusters():
+    divergence = np.array([[0, 1, 5, 5], [1, 0, 5, 5], [5, 5, 0, 2], [5, 5, 2, 0.0]])
+    result = SimpleNamespace(
+        divergence=divergence,
+        behaviors=np.array([["next", "next"], ["to_sep", "to_sep"]]),
+        closeness=SimpleNamespace(within=1.5, between=5.0, ratio=0.3),
+    )
+    assert decide("one layer", result, "clustering").state == "holds"
+    verdict = decide("same behavior", result, "clustering")
+    assert verdict.state == "holds" and "1.5 nats" in verdict.found and "by 5." in verdict.found
+    result.behaviors = np.array([["next", "to_sep"], ["to_sep", "next"]])
+    assert decide("same behavior", result, "clustering").state == "does not hold"
+    result.behaviors = np.array([["next", "other"], ["other", "other"]])
+    assert decide("same behavior", result, "clustering") is None

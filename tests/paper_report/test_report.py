@@ -1,0 +1,125 @@
+"""Reports: what is in them, that nothing in them leads to a network, and that text stays text."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+
+import bertviz_core as bv
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.cli.commands import app
+from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import SettingsError
+from bertviz_core.models.checkpoint import find
+from bertviz_core.paper_report.blocks import Bullets, Heading, Paragraph, Table
+from bertviz_core.paper_report.pages import HTML, MARK, to_html, write_report
+from bertviz_core.paper_report.request import ReportRequest, announcement
+from bertviz_core.paper_report.sections import contents
+
+HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
+
+
+@pytest.fixture(scope="module")
+def demo_report(tmp_path_factory):
+    """On the results that ship."""
+    corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
+    request = ReportRequest(find("demo"), corpora)
+    store = Store(tmp_path_factory.mktemp("report"))
+    return request.read(store)
+
+
+def test_it_has_every_analysis_figure_and_claim(demo_report):
+    page = to_html(demo_report).decode()
+    for name, result in demo_report.results.items():
+        assert ANALYSES[name].title in page
+        assert all(f"{title}. " in page for title in ANALYSES[name].figures(result))
+    assert set(demo_report.results) >= {name for name, one in ANALYSES.items() if not one.package.startswith("x")} - {
+        "ablation"
+    }
+    assert page.count("<svg") >= 10 and "95%" in page and "94.3" in page  # of Table 1 in the paper
+    assert page.count("<td>✓ holds</td>") >= 5 and "What was skipped" in page and "@inproceedings" in page
+    assert len(page) < 15_000_000
+
+
+def test_no_address_in_it_leads_anywhere(demo_report):
+    page = to_html(demo_report).decode()
+    assert not re.search(r"""(src|href|url\()=?\s*["']?(https?:)?//""", page)
+    assert "<script" not in page and "<link" not in page and "@import" not in page
+
+
+def test_markdown_and_its_figures(demo_report, tmp_path):
+    write_report(demo_report, tmp_path / "out")
+    text = (tmp_path / "out" / "report.md").read_text("utf-8")
+    named = re.findall(r"\]\((figures/[\w-]+\.svg)\)", text)
+    assert len(named) == len(set(named)) >= 10
+    for name in named:
+        ET.parse(tmp_path / "out" / name)
+    assert "| section | the paper, of BERT-base | rule | demo | verdict |" in text
+
+
+def test_text_stays_text():
+    blocks = [Heading(HOSTILE), Paragraph(HOSTILE), Bullets([HOSTILE]), Table(HOSTILE, [HOSTILE], [[HOSTILE]])]
+    for block in blocks:
+        assert "<script" not in HTML[type(block)](block)
+        marked = MARK[type(block)](block)
+        assert "<script" not in marked.replace("\\<", "") and "\n# h" not in marked
+        assert not re.search(r"(?<!\\)\]\(", marked)
+
+
+def test_a_hostile_name_of_a_corpus(demo_report):
+    result = demo_report.results["entropy"]
+    renamed = result.provenance | {"corpus": result.provenance["corpus"] | {"name": HOSTILE}}
+    page = to_html(replace(demo_report, results={"entropy": replace(result, provenance=renamed)})).decode()
+    assert "<script" not in page and "&lt;script&gt;" in page
+
+
+def test_the_command_computes_what_is_missing_and_says_so(tiny_folder, tmp_path, capsys):
+    text = tmp_path / "t.txt"
+    text.write_text("the cat sat .\nthe dog slept .\n\n")
+    out = tmp_path / "report.html"
+    arguments = ["report", "--model", str(tiny_folder), "--text", str(text), "--treebank", "none"]
+    more = ["--coreference", "none", "--max-length", "32", "--store", str(tmp_path / "store")]
+    app([*arguments, *more, "--out", str(out), "--out", str(tmp_path / "paper")], standalone_mode=False)
+    said = capsys.readouterr().err
+    assert re.search(r"analyses are not stored yet \(.*Entropy.*\): about \d+ s", said)
+    page = out.read_text("utf-8")
+    assert "has no masked-word head" in page and "No treebank was given." in page
+    assert (tmp_path / "paper" / "report.md").is_file()
+    app([*arguments, *more, "--out", str(out)], standalone_mode=False)
+    assert "not stored yet" not in capsys.readouterr().err
+
+
+def test_the_library_reports_on_a_model_in_memory(planted_folder, tmp_path):
+    from transformers import AutoTokenizer, BertForMaskedLM
+
+    model = BertForMaskedLM.from_pretrained(planted_folder).train()
+    pair = model, AutoTokenizer.from_pretrained(planted_folder)
+    asked = {"text": ["the cat sat .\nthe dog slept ."], "treebank": False, "coreference": False, "max_length": 32}
+    written = bv.report(tmp_path / "x.html", model=pair, store=False, **asked)
+    page = written.read_text("utf-8")
+    assert "BertForMaskedLM in memory" in page and "gradients" in page and model.training
+    assert "Head 1-1 puts" in page  # planted: to the previous token
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "nowhere/x.html"])
+def test_paths_that_cannot_be_written_are_refused_before_any_work(name, tmp_path):
+    with pytest.raises(SettingsError):
+        bv.report(tmp_path / name)
+    with pytest.raises(SettingsError, match="written to a file"):
+        app(["report"], standalone_mode=False)
+
+
+def test_the_announcement_names_what_is_missing(source):
+    request = ReportRequest(find("demo"), {"treebank": source("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n", "t.conllu")})
+    said = announcement(request.requests())
+    assert said.startswith("2 analyses are not stored yet (Dependency heads, Probes): about ")
+
+
+def test_the_title_comes_first_and_the_citation_last(demo_report):
+    blocks = list(contents(demo_report))
+    assert blocks[0] == Heading("What does demo look at?", 1)
+    assert [block.text for block in blocks if isinstance(block, Heading)][-1] == "How to cite"
