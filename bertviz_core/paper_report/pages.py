@@ -32,7 +32,7 @@ li { overflow-wrap: anywhere; }
 @media print {
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; } table { font-size: 8pt; }
   h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }
-  thead { display: table-header-group; } figure svg { max-height: 225mm; } .wide { overflow: visible; }
+  thead { display: table-header-group; } figure svg { max-height: 140mm; } .wide { overflow: visible; }
   p, li { orphans: 3; widows: 3; }
 }
 """

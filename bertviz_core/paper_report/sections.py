@@ -90,7 +90,8 @@ def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
 def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
     """One analysis; all of it follows from the analysis itself."""
     yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
-    yield Paragraph(result.claim() or highest_heads(result, analysis) or analysis.summary, strong=True)
+    if own := result.claim() or ("" if decided else highest_heads(result, analysis) or analysis.summary):
+        yield Paragraph(own, strong=True)
     if decided:
         yield Bullets([f"{MARKS[verdict.state]}{verdict.found} The paper: {claim.text}" for claim, verdict in decided])
     for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):

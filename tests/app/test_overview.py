@@ -58,6 +58,11 @@ def test_everything_that_is_missing_is_one_job() -> None:
     assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "[SEP] gradients", "Clustering"], "✓")
 
 
+def test_the_report_is_offered_where_results_are_stored() -> None:
+    labels = [button.proto.label for button in open_app().get("download_button")]
+    assert "Report" in labels
+
+
 def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     app = open_app(model=str(tiny_folder))
     assert not app.error
