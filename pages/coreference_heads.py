@@ -26,8 +26,7 @@ page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
 result = page.result_or_stop(request, selection, CoreferenceHeads)
 
-controls = st.container(horizontal=True, vertical_alignment="bottom")
-with controls:
+with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = address.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
     candidates = address.segmented(
         "Candidates",
@@ -38,14 +37,15 @@ with controls:
     )
     result = derived(CoreferenceHeads.chosen, result, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
-with controls:
-    result = coreference_view.with_uploaded_predictions(result, request)
+claim, figures = st.container(), st.container()
+result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
 
-coreference_view.claim(result, selection)
-coreference_view.other_claim(result, choice.direction, selection)
+with claim:
+    coreference_view.claim(result, selection)
+    coreference_view.other_claim(result, choice.direction, selection)
 
-left, right = st.columns([3, 2], gap="medium")
+left, right = figures.columns([3, 2], gap="medium")
 with left:
     shown = (choice, *(name for name in result.systems if name != ELSE_NEAREST))  # in the table; here one line more
     st.markdown("**Accuracy by distance**")

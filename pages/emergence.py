@@ -9,18 +9,23 @@ from pages.shared.frame import address, sidebar
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
-page.title("emergence")
+with page.title("emergence"):
+    sidebar.stepper(selection)
 result = emergence_choice.result_or_stop(selection)
+claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.made_of(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
 course = derived(emergence_view.course, result)
-emergence_view.claim(result, course)
+with claim:
+    emergence_view.claim(result, course)
+emergence_view.appearances(result, course)
 address.toggle(
     "Linear axis",
     key=emergence_view.LINEAR,
     help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
 )
-emergence_view.explore(result, course, selection)
+with explored:
+    emergence_view.explore(result, course, selection)
 emergence_view.relations(result, selection)
 emergence_view.one_head(result, selection)
 

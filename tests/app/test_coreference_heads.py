@@ -27,7 +27,7 @@ def test_it_opens_on_the_sample_with_the_papers_numbers_beside():
     assert [metric.label for metric in app.metric][1:] == ["Nearest", "Head match", "Rule-based"]
     assert app.metric[3].delta == f"paper: {paper.TABLE_2['rule-based'][0]}%"
     assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)
-    table = app.dataframe[0].value
+    table = app.dataframe[1].value
     assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 7
     assert table.iloc[0]["all"].endswith("(27)")
 
@@ -40,7 +40,7 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     claim = f"Head {best.head.label()} finds an antecedent of {percent(result.head_row(best)['accuracy'], 1)}"
     assert claim in words(app) and app.segmented_control(key="direction").value == "mention->antecedent"
     before = [(metric.label, metric.value, metric.delta) for metric in app.metric]
-    table = app.dataframe[0].value
+    table = app.dataframe[1].value
     assert before[0][0] == f"Best head: {best.head.label()}"
     row = table[table[""] == f"best head, {best.head.label()}"].iloc[0]
     assert row["all"].endswith("(65)")
@@ -50,7 +50,7 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     assert forwards in app.latex[0].value and "which the paper does not measure" not in words(app)
     app.segmented_control(key="direction").set_value("antecedent->mention").run()
     assert [(metric.label, metric.value, metric.delta) for metric in app.metric] == before
-    assert claim in words(app) and app.dataframe[0].value.equals(table)
+    assert claim in words(app) and app.dataframe[1].value.equals(table)
     assert r"\text{head}(c),\text{head}(m)" in app.latex[0].value and forwards not in app.latex[0].value
     assert "which the paper does not measure" in words(app) and not app.error
 
@@ -144,7 +144,7 @@ def test_predictions_are_scored_beside_the_heads():
     app = open_app(PAGE)
     gold = (FOLDER / "coreference.conllu").read_bytes()
     app.file_uploader(key="predictions").set_value(("system.conllu", gold, "text/plain")).run()
-    table = app.dataframe[0].value
+    table = app.dataframe[1].value
     row = table[table[""] == "predictions: system.conllu"].iloc[0]
     assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()

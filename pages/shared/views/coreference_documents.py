@@ -40,7 +40,8 @@ def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) ->
     for passage in _passages(document):
         selected = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
         part, shown = cut(document, [g for g in selected if g.weight >= minimum], passage)
-        st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch")
+        alt = f"Mentions underlined by chain, and {len(shown)} guesses of head {selection.label}, listed below"
+        st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch", alt=alt)
         _list(part, shown)
         if shown:
             _look_closer(part, shown, passage[0], index, (result, choice, selection))

@@ -68,9 +68,15 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
         loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
     st.markdown(
         f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
-        f"reaches {offset}.** Heads with a behavior: {learned(course.labels[0])} at the first step, "
-        f"{learned(course.labels[-1])} at the last, of {course.labels[0].size}. First appearance: "
-        f"{_first_seen(result, course)}."
+        f"reaches {offset}.**"
+    )
+
+
+def appearances(result: Emergence, course: BehaviorCourse) -> None:
+    """How many heads have a behavior, and when each behavior came."""
+    st.markdown(
+        f"Heads with a behavior: {learned(course.labels[0])} at the first step, {learned(course.labels[-1])} at the "
+        f"last, of {course.labels[0].size}. First appearance: {_first_seen(result, course)}."
     )
 
 
@@ -98,10 +104,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
-    numbers = st.container()
-    index = _place(result)  # under the numbers, so that slider and map are on one screen
-    with numbers:
-        page.metrics(_numbers(result, course, index))
+    index = _place(result)
     left, right = st.columns(2, gap="medium")
     with left:
         _map(result, course, index, selection)
@@ -109,6 +112,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
         figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
+    page.metrics(_numbers(result, course, index))
 
 
 def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selection) -> None:
