@@ -26,7 +26,7 @@ def whole(name: str) -> Work:
     model = load(request.checkpoint, "cpu")
 
     def work() -> int:
-        return int(compute(request, None, Execution(device="cpu"), model=model).n()[0])
+        return int(compute(request, None, Execution(device="cpu"), model=model).default_view().n[0])
 
     return work
 

@@ -125,7 +125,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         made[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
     analysis = ANALYSES.get(result.analysis)
     if analysis and (latex := analysis.latex):
-        made[".tex"] = lambda: latex(result).encode()
+        made[".tex"] = lambda: latex(result.default_view()).encode()
     return made
 
 

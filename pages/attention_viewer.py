@@ -5,9 +5,9 @@ import streamlit as st
 from bertviz_core.models.single_input import mask
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
-from pages.shared import page, services
+from pages.shared import boxes, page, services
 from pages.shared.frame import address, sidebar, viewer_link
-from pages.shared.views import attention_panel, input_choice, marked_tokens
+from pages.shared.views import attention_panel, beside, input_choice, marked_tokens, switched_heads
 
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
@@ -32,6 +32,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     before = positions and address.toggle("Before masking", key="before")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
+    with (compare := st.popover("Compare", icon=":material/compare:")):
+        together = beside.kind() if shape == "lines" else beside.ONE
+        off = switched_heads.choose(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
@@ -43,11 +46,16 @@ with st.container():  # one element, whatever it says: below it the drawing keep
         maps = (services.attention(model, each.example, weights) for each in (one, changed))
         difference = moved(*maps)
         attention_panel.masking(difference, services.predictions(model, one, changed), selection)
+    if off is not None:
+        switched_heads.guesses(model, one, changed, off)
 if not seen.weights.size:
     address.stop()
 
-left, right = st.columns([3, 2], gap="medium")
+other = beside.choose(compare, together, selection, model, one, [] if before else positions, view)
+left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left:
+    if other is not None:
+        st.markdown(f"**Head {selection.label}**")
     if shape == "lines":
         attention_panel.lines(seen, selection, one, model.tokens.mask is not None, min_weight, positions)
     elif shape == "heatmap":
@@ -56,6 +64,10 @@ with left:
     else:
         attention_panel.table(seen, selection)
 with right:
+    if other is not None:
+        st.markdown(f"**{boxes.plain(other.title)}**")
+        attention_panel.beside(other, model.tokens.mask is not None, min_weight)
+with right if other is None else st.container():
     st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(seen, selection)
 

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.baselines import ELSE_NEAREST
 from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
-from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import boxes, page
@@ -24,7 +25,7 @@ FORMULAS = [  # in the order of DIRECTIONS
 selection = sidebar.current()
 page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
-result = page.result_or_stop(request, selection, CoreferenceHeads)
+stored = page.result_or_stop(request, selection, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = address.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
@@ -35,7 +36,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         default=CANDIDATES[0],
         help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
-    result = derived(CoreferenceHeads.chosen, result, candidates)
+    result = derived(CoreferenceHeads.show, stored, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
 claim, figures = st.container(), st.container()
 result = coreference_view.with_uploaded_predictions(result, request)
@@ -53,7 +54,7 @@ with left:
     page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt, clickable=False)
     coreference_view.numbers(result, choice, selection)
 with right:
-    values = result.accuracy()[choice.direction, TYPE_ROWS.index(kind)]
+    values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
     squares = value_map(values, f"of {kind} mentions", base=selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
@@ -70,7 +71,7 @@ coreference_documents.documents(result, choice, selection)
 st.subheader(f"Accuracy of all heads (%), {shown_direction}")
 frame = result.heads_frame(choice.direction)
 frame[[*TYPE_ROWS]] *= 100
-decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n(), strict=True)}
+decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
 page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
 page.about(

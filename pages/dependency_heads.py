@@ -16,7 +16,7 @@ selection = sidebar.current()
 page.header("dependency_heads", selection)
 stored = page.result_or_stop(relation_choice.choose_rule(selection), selection, DependencyHeads)
 shown = relation_choice.counts(stored, selection)
-result = derived(DependencyHeads.chosen, stored, *shown)
+result = derived(DependencyHeads.show, stored, *shown)
 relation_view.say_view(result, shown.view)
 
 relation, direction = relation_choice.choose(result)

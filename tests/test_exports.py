@@ -73,7 +73,7 @@ def test_drawings_are_whole(results, name):
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
-    result = results["dependency_heads"].chosen("function-heads", 20)
+    result = results["dependency_heads"].show("function-heads", 20)
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads
@@ -89,10 +89,10 @@ def test_the_table_of_heads_by_relation_holds_every_count(results):
 
 
 def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(results):
-    result = results["coreference_heads"]
+    result = results["coreference_heads"].default_view()
     heads = result.tables()["heads"].set_index(["direction", "type", "head"])["accuracy"]
     best = result.best()
-    assert heads[DIRECTIONS_OF_COREFERENCE[0], "pronoun"].max() == pytest.approx(result.accuracy()[0, 1].max())
+    assert heads[DIRECTIONS_OF_COREFERENCE[0], "pronoun"].max() == pytest.approx(result.accuracy[0, 1].max())
     assert heads[DIRECTIONS_OF_COREFERENCE[0], "all", best.head.label()] == pytest.approx(
         result.head_row(best)["accuracy"]
     )

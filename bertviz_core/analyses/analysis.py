@@ -268,12 +268,12 @@ class Analysis:
         """The paper's figure, or a map of the first column."""
         from bertviz_core.plotting.style import map_figure
 
-        return self.own_figure(result) if self.own_figure else map_figure(self.columns[0].map(result))
+        return self.own_figure(result.default_view()) if self.own_figure else map_figure(self.columns[0].map(result))
 
     def figures(self, result: Any) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title, the paper's first."""
         own = getattr(self._module("figure"), "more_figures", None)
-        return {self.title: self.figure(result)} | (own(result) if own else {})
+        return {self.title: self.figure(result)} | (own(result.default_view()) if own else {})
 
     @property
     def latex(self) -> Callable[[Any], str] | None:

@@ -21,10 +21,13 @@ TOP = 5  # segments remembered for each head and quantity: where the value is hi
 class HeadAverages(Result):
     """Averages of several quantities for every head. Axes: (quantity, layer, head), `quantities` naming the first.
 
-    mean: document averages, NaN for a quantity that no segment has.   error: standard error over segments.
-    segments: (quantity,) how many segments have it.
-    top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none, and
-    top_values: those values.   texts: segment number (as text) -> where it stands and its tokens, for those segments.
+    Attributes:
+        mean: Document averages, NaN for a quantity that no segment has.
+        error: Standard error over segments.
+        segments: (quantity,) how many segments have it.
+        top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none.
+        top_values: (quantity, layer, head, rank) those values.
+        texts: Segment number (as text) -> where it stands and its tokens, for those segments.
     """
 
     quantities: list[str]

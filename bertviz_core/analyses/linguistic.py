@@ -5,21 +5,18 @@ Nothing is computed: a stored result of the same model and settings, on corpora 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.dependency_heads.result import shown_relations
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
     from bertviz_core.analyses.request import Request
 
 
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
-NO_RELATION = ("all", "UAS", "root", "punct")  # rows of the dependency analysis that say nothing of a relation
 MARKED = 6  # relations named, as many as the paper names
 
 
@@ -37,34 +34,36 @@ def linguistic_heads(
     Returns:
         Label of a head -> what it is best at.
     """
-    found = {}
+    results = {}
     for analysis, kind in KINDS.items():
         corpora = [*(own or {}).get(kind, ()), *map(sample, SAMPLES[kind])]
         requests = (request.for_analysis(analysis).on(source) for source in corpora)
         result = next((result for other in requests if (result := find(other)) is not None), None)
         if result is not None:
-            found[analysis] = result
-    return linguistic(found)
+            results[analysis] = result
+    return linguistic(results)
 
 
 def linguistic(results: Mapping[str, Any]) -> dict[str, str]:
     """Label of a head -> what section 4 found it best at: the heads that Figure 6 marks with crosses."""
-    found: dict[str, list[str]] = {}
-    for name, read in (("dependency_heads", _found_relations), ("coreference_heads", _found_coreference)):
-        if name in results:
-            for label, what in read(results[name]):
-                found.setdefault(label, []).append(what)
-    return {label: ", ".join(names) for label, names in found.items()}
+    pairs = clear_relations(results["dependency_heads"].default_view()) if "dependency_heads" in results else []
+    if "coreference_heads" in results:
+        pairs += _found_coreference(results["coreference_heads"])
+    return joined(pairs)
 
 
-def shown_counts(result: DependencyHeads) -> DependencyHeads:
-    """`shown_relations` without the sentences, which take most of its time."""
-    return shown_relations(replace(result, sentences=[]))
+def joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Label of a head -> all that it is named for."""
+    names: dict[str, list[str]] = {}
+    for label, name in pairs:
+        names.setdefault(label, []).append(name)
+    return {label: ", ".join(each) for label, each in names.items()}
 
 
-def _found_relations(result: Any) -> list[tuple[str, str]]:
-    """The relations whose best head leaves the best fixed offset furthest behind, its interval clear of it."""
-    table = shown_counts(result).to_frame()
+def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
+    """(label of the best head, relation) where that head leaves the best fixed offset furthest behind, its interval
+    clear of it."""
+    table = counts.to_frame()
     table = table[~table["relation"].isin(NO_RELATION) & (table["low"] > table["baseline_accuracy"])]
     order = (table["accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
     return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
@@ -72,7 +71,8 @@ def _found_relations(result: Any) -> list[tuple[str, str]]:
 
 def _found_coreference(result: Any) -> list[tuple[str, str]]:
     """The best head on all mentions together, where it beats the guess that the nearest mention is the antecedent."""
-    best = result.best()
-    nearest = result.systems_accuracy()[result.systems.index("nearest"), 0]
-    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
+    counts = result.default_view()
+    best = counts.best()
+    nearest = counts.systems_accuracy[counts.systems.index("nearest"), 0]
+    accuracy = counts.accuracy[best.direction, 0, best.head.layer, best.head.head]
     return [(best.head.label(), "coreference")] if accuracy > nearest else []

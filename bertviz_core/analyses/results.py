@@ -47,6 +47,10 @@ class Result(ABC):
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""
         return {}
 
+    def default_view(self) -> Result:
+        """What tables and figures show where nothing else is chosen."""
+        return self
+
     def to_bytes(self) -> bytes:
         """safetensors, with everything that is no array as JSON in its header."""
         return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
@@ -58,6 +62,26 @@ class Result(ABC):
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
         return cls(**unpack(data))
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedResult(Result):
+    """A result of which tables and figures show a view: a type of its own, which `default_view` gives."""
+
+    def arrays(self) -> dict[str, Any]:
+        return self.default_view().arrays()
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.default_view().to_frame()
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return self.default_view().tables()
+
+    def claim(self) -> str:
+        return self.default_view().claim()
+
+    def summary(self) -> dict[str, Any]:
+        return self.default_view().summary()
 
 
 def read_header(head: bytes) -> tuple[str, dict[str, Any]] | None:

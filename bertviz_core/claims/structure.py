@@ -9,8 +9,7 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import OTHER
-from bertviz_core.analyses.dependency_heads.result import ALL, shown_relations
-from bertviz_core.analyses.linguistic import NO_RELATION
+from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.claims.claim import Claim, Verdict, compare, decided
 
@@ -20,7 +19,7 @@ CLOSE = 0.1
 
 
 def _no_head_parses(result: Any) -> Verdict:
-    shown = shown_relations(result)
+    shown = result.default_view()
     row = shown.relations.index(ALL)
     best, offset = float(_score(shown)[row]), float(shown.offset_accuracy[:, row].max())
     return Verdict(
@@ -30,7 +29,7 @@ def _no_head_parses(result: Any) -> Verdict:
 
 
 def _a_relation_is_found(result: Any) -> Verdict:
-    shown = shown_relations(result)
+    shown = result.default_view()
     n, scores, offsets = shown.n.sum(0), _score(shown), shown.offset_accuracy.max(0)
     low, high = wilson(scores * n, n)
     rows = [i for i, name in enumerate(shown.relations) if name not in NO_RELATION and not np.isnan(scores[i])]
@@ -38,7 +37,7 @@ def _a_relation_is_found(result: Any) -> Verdict:
         raise KeyError("relations")
     row = max(rows, key=lambda i: float(low[i] - offsets[i]))
     clear = sum(low[i] - offsets[i] > POINTS for i in rows)
-    _, layer, head = shown.best[row]
+    _, layer, head = shown.best()[row]
     return Verdict(
         compare(float(low[row] - offsets[row]), float(high[row] - offsets[row]), POINTS),
         f"Head {layer + 1}-{head + 1} finds “{shown.relations[row]}” in {scores[row]:.1%} of {n[row]:,} cases "
@@ -48,11 +47,12 @@ def _a_relation_is_found(result: Any) -> Verdict:
 
 
 def _dependents_look_at_heads(result: Any) -> Verdict:
-    shown = shown_relations(result)
+    shown = result.default_view()
     rows = [i for i, name in enumerate(shown.relations) if name not in NO_RELATION]
     if not rows:
         raise KeyError("relations")
-    forward = sum(int(shown.best[i, 0]) == 0 for i in rows)
+    best = shown.best()
+    forward = sum(int(best[i, 0]) == 0 for i in rows)
     return Verdict(
         decided(forward > len(rows) / 2),
         f"The best head reads dependent → head for {forward} of {len(rows)} relations.",
@@ -60,12 +60,13 @@ def _dependents_look_at_heads(result: Any) -> Verdict:
 
 
 def _beats(result: Any, system: str) -> Verdict:
+    result = result.default_view()
     right, low, high = _coreference(result)
     baseline = _system(result, system)
     return Verdict(
         compare(low, high, baseline),
         f"Head {result.best().head.label()} finds an antecedent of {right:.1%} ({low:.1%} to {high:.1%}) of "
-        f"{result.n()[0]:,} mentions; “{system}” of {baseline:.1%}.",
+        f"{result.n[0]:,} mentions; “{system}” of {baseline:.1%}.",
     )
 
 
@@ -113,21 +114,23 @@ def _behaviors_cluster(result: Any) -> Verdict:
 
 def _score(shown: Any) -> np.ndarray:
     """(relation,) held-out accuracy of the best heads; that on all words in mode "paper", which has no halves."""
-    scores: np.ndarray = shown.accuracy.max((0, 2, 3)) if shown.paper else shown.heldout
+    scores: np.ndarray = shown.accuracy.max((0, 2, 3)) if shown.paper else shown.heldout()
     return scores
 
 
 def _coreference(result: Any) -> tuple[float, float, float]:
     """Held-out accuracy of the best head on all mentions, with its 95% interval."""
-    right, n = float(result.heldout()[0]), float(result.n()[0])
+    counts = result.default_view()
+    right, n = float(counts.heldout()[0]), float(counts.n[0])
     low, high = wilson(np.array(right * n), np.array(n))
     return right, float(low), float(high)
 
 
 def _system(result: Any, name: str) -> float:
-    if name not in result.systems:
+    counts = result.default_view()
+    if name not in counts.systems:
         raise KeyError(name)
-    return float(result.systems_accuracy()[result.systems.index(name), 0])
+    return float(counts.systems_accuracy[counts.systems.index(name), 0])
 
 
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in ("all", "dobj", "det"))

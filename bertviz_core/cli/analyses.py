@@ -20,9 +20,9 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
 
     def command(console: Console, **values: Any) -> None:
         view = analysis.view(**_of(analysis.view, values))
-        given = _of(analysis.options, values)
-        files = {name: from_path(path) for name, path in given.items() if isinstance(path, Path)}
-        console.analyze(analysis, analysis.options(**given), view, files)
+        chosen = _of(analysis.options, values)
+        files = {name: from_path(path) for name, path in chosen.items() if isinstance(path, Path)}
+        console.analyze(analysis, analysis.options(**chosen), view, files)
 
     parameters = [*_parameters(analysis.options), *_parameters(analysis.view)]
     console = inspect.Parameter("console", inspect.Parameter.POSITIONAL_OR_KEYWORD)

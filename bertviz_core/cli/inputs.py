@@ -133,8 +133,8 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     return look(one.layout, attention(model, example), view), origin
 
 
-def _require_words(made: Any) -> None:
-    without = next((example for example in made if example.words is None), None)
+def _require_words(inputs: Any) -> None:
+    without = next((example for example in inputs if example.words is None), None)
     if without is not None:
         raise SettingsError(
             "--word-level needs inputs that are given as `words`.",
@@ -143,13 +143,13 @@ def _require_words(made: Any) -> None:
         )
 
 
-def _describe(made: Any, example: Any) -> dict[str, Any]:
+def _describe(inputs: Any, example: Any) -> dict[str, Any]:
     """What stands beside the maps: the entry's name, its tokens, and the user's own fields."""
     return {
         **example.other,
         "entry": str(example.number),
         "where": example.where,
-        "tokens": made.tokens.names(example.ids),
+        "tokens": inputs.tokens.names(example.ids),
     }
 
 

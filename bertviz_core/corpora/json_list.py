@@ -106,8 +106,8 @@ class _Window:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
         if len(self.text) - self.position >= LONGEST_LINE - AT_ONCE:
             raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
-        wanted, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
-        while length < wanted and (piece := next(self.pieces, None)) is not None:
+        size, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
+        while length < size and (piece := next(self.pieces, None)) is not None:
             more.append(piece)
             length += len(piece)
         if more:

@@ -22,7 +22,9 @@ EXPECTED = "Give a text file with a word and its numbers, between spaces, on eac
 class WordVectors:
     """Fixed vectors for a corpus's words.
 
-    rows: the row of each known word.   matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
+    Attributes:
+        rows: The row of each known word.
+        matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
     """
 
     rows: dict[str, int]
@@ -39,7 +41,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     The file is read as a stream. A first line of two whole numbers (word2vec's header) is skipped; of a word that
     occurs twice the first counts. Raises InputError naming the line.
     """
-    wanted = words | {word.lower() for word in words}
+    forms = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
     selected: list[np.ndarray] = []
     dimension = 0
@@ -55,7 +57,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
                 where=f"{source.name}, line {number}",
                 hint=EXPECTED,
             )
-        if fields[0] in wanted and fields[0] not in rows:
+        if fields[0] in forms and fields[0] not in rows:
             selected.append(_numbers(fields[1:], f"{source.name}, line {number}"))
             rows[fields[0]] = len(selected)
     if not dimension:

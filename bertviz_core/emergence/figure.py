@@ -32,7 +32,7 @@ def paper_figure(result: Emergence) -> go.Figure:
     return course_figure(result, result.behaviors())
 
 
-def course_figure(result: Emergence, labels: np.ndarray, place: int | None = None, linear: bool = False) -> go.Figure:
+def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None, linear: bool = False) -> go.Figure:
     """The masked-word loss, where it is known, and how many heads have each behavior; `place` is marked.
 
     labels: (step, layer, head) names of behaviors."""
@@ -46,7 +46,7 @@ def course_figure(result: Emergence, labels: np.ndarray, place: int | None = Non
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
     figure.update_xaxes(title=AXIS, row=len(titles), col=1)
-    chosen = [] if place is None else _lines(figure, float(positions(result.steps)[place]), MARK)
+    chosen = [] if index is None else _lines(figure, float(positions(result.steps)[index]), MARK)
     figure = _finished(figure, result, 240 * len(titles) + 90, linear).update_layout(margin={"t": 95})
     return figure.update_layout(shapes=[*figure.layout.shapes, *chosen])
 
@@ -59,7 +59,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, lin
     figure = make_subplots(
         rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
     )
-    courses = result.best_accuracy, result.heldout, result.followed
+    courses = result.best_accuracy, result.heldout(), result.followed
     for panel, row in enumerate(map(result.relations.index, names)):
         for trace in _relation_traces(result, row, [100 * course[:, row] for course in courses], base):
             trace.showlegend = panel == 0
@@ -90,11 +90,11 @@ def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figur
     return _finished(figure, result, 300, linear)
 
 
-def columns(result: Emergence, place: int) -> list[Column]:
+def columns(result: Emergence, index: int) -> list[Column]:
     """The quantities of every head at one step, for the map of heads."""
     names = ("surface_patterns", "entropy")
-    wanted = ((name, c.quantity) for name in names for c in ANALYSES[name].columns if c.overview)
-    return [Column(analysis, name, result[name][place]) for analysis, name in wanted if name in result.present]
+    pairs = ((name, c.quantity) for name in names for c in ANALYSES[name].columns if c.overview)
+    return [Column(analysis, name, result[name][index]) for analysis, name in pairs if name in result.present]
 
 
 def positions(steps: np.ndarray) -> np.ndarray:

@@ -68,9 +68,9 @@ def _check_meeting(first: Emergence, second: Emergence) -> None:
             "and these are not the same checkpoint.",
             hint="Let the second part's folder begin with the last checkpoint of the first.",
         )
-    for name in ("tokens", "loss", "right", "averages"):
-        one, other = getattr(first, name)[-1], getattr(second, name)[0]
-        if not np.allclose(one, other, rtol=0, atol=CLOSE, equal_nan=True):
+    for name in ("tokens", "loss", "masked_accuracy", "averages"):
+        ours, other = getattr(first, name)[-1], getattr(second, name)[0]
+        if not np.allclose(ours, other, rtol=0, atol=CLOSE, equal_nan=True):
             raise InputError(f"The parts have different {name} at step {last['step']:,}, which both have.")
     if not np.allclose(first.accuracy[-1], second.accuracy[0], rtol=0, atol=0.01, equal_nan=True):
         raise InputError(f"The parts have different dependency heads at step {last['step']:,}, which both have.")
@@ -79,8 +79,8 @@ def _check_meeting(first: Emergence, second: Emergence) -> None:
 def _provenance(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     checkpoints = [*first["checkpoints"], *second["checkpoints"][1:]]
     digest = hashlib.sha256()
-    for one in checkpoints:
-        digest.update(f"{one['step']}:{one['fingerprint']}\n".encode())
+    for each in checkpoints:
+        digest.update(f"{each['step']}:{each['fingerprint']}\n".encode())
     return {
         **second,
         "model": second["model"] | {"name": first["model"]["name"], "fingerprint": digest.hexdigest()},

@@ -11,8 +11,8 @@ import numpy as np
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.result import UAS, DependencyHeads
-from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
+from bertviz_core.analyses.linguistic import clear_relations, joined
 from bertviz_core.analyses.proportions import best_heads, of_heads, share
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
@@ -20,7 +20,7 @@ from bertviz_core.heads import Head, all_heads
 if TYPE_CHECKING:
     import pandas as pd
 
-BY_STEP = ("steps", "tokens", "loss", "right", "averages", "correct")  # fields with a row for each step
+BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "correct")  # fields with a row for each step
 IN_TABLE = 2  # relations that have columns in the table
 
 
@@ -28,13 +28,18 @@ IN_TABLE = 2  # relations that have columns in the table
 class Emergence(Result):
     """A training, checkpoint by checkpoint. `quantities` and `relations` name axes.
 
-    steps, tokens: (step,) int64; tokens is -1 where it is not known.
-    loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model without the
-        head for it.   right: (step,) share of the masked words that are guessed.
-    averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
-    uniform: nats, the entropy that uniform attention would have.
-    n: (fold, relation) words.   correct: (step, fold, direction, relation, layer, head) guesses that are right.
-    offsets: (offset,) that compete as baselines.   offset_correct: (offset, relation) right guesses of each.
+    Attributes:
+        steps: (step,) int64.
+        tokens: (step,) int64 trained on so far; -1 where that is not known.
+        loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model
+            without the head for it.
+        masked_accuracy: (step,) share of the masked words that are guessed.
+        averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
+        uniform: The entropy that uniform attention would have, nats.
+        n: (fold, relation) words.
+        correct: (step, fold, direction, relation, layer, head) guesses that are right.
+        offsets: (offset,) that compete as baselines.
+        offset_correct: (offset, relation) right guesses of each.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -42,7 +47,7 @@ class Emergence(Result):
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
-    right: np.ndarray
+    masked_accuracy: np.ndarray
     quantities: list[str]
     averages: np.ndarray
     uniform: float
@@ -83,10 +88,9 @@ class Emergence(Result):
         """(step, relation) of each step's own best head, which is picked on the words that it is scored on."""
         return self.accuracy.max((1, 3, 4))
 
-    @property
     def heldout(self) -> np.ndarray:
         """(step, relation) of the best head of each half of the treebank, scored on the other half."""
-        return np.stack([self.dependency(index).heldout for index in range(len(self.steps))])
+        return np.stack([self.dependency(index).heldout() for index in range(len(self.steps))])
 
     @property
     def finally_best(self) -> np.ndarray:
@@ -108,25 +112,20 @@ class Emergence(Result):
         """(relation,) the offset that reaches it."""
         return self.offsets[self.offset_correct.argmax(0)]
 
-    def dependency(self, place: int) -> DependencyHeads:
-        """The dependency heads of one step, counted from 0, as their own analysis has them, but for the sentences."""
-        guesses = np.zeros((len(DIRECTIONS), *self.shape, 0), dtype=np.uint8)
-        return DependencyHeads(
-            provenance=self.provenance | {"corpus": self.provenance["others"]["treebank"]},
-            views=[self.provenance["options"]["view"]] * len(self.relations),
+    def dependency(self, index: int) -> RelationCounts:
+        """The dependency heads of one step, counted from 0."""
+        return RelationCounts(
+            self.provenance | {"corpus": self.provenance["others"]["treebank"]},
             relations=self.relations,
             n=self.n,
-            correct=self.correct[place].astype(np.int64),  # so that sums have room
+            correct=self.correct[index].astype(np.int64),  # so that sums have room
             offsets=self.offsets,
             offset_correct=self.offset_correct,
-            sentences=[],
-            guesses=guesses,
-            weights=guesses,
         )
 
-    def linguistic(self, place: int) -> dict[str, str]:
+    def linguistic(self, index: int) -> dict[str, str]:
         """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
-        return linguistic({"dependency_heads": self.dependency(place)})
+        return joined(clear_relations(self.dependency(index)))
 
     def behaviors(self, thresholds: Thresholds | None = None) -> np.ndarray:
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
@@ -140,7 +139,7 @@ class Emergence(Result):
     def telling(self, count: int) -> list[str]:
         """The relations whose best head ends the furthest above the best fixed offset, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
-        named = [name for name in self.relations if name not in ("all", UAS, "root", "punct")]
+        named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
 
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -155,7 +154,7 @@ class Emergence(Result):
         accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
-        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout}
+        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout()}
         courses |= {"followed_accuracy": self.followed, "baseline_accuracy": self.baseline + 0 * self.followed}
         return {
             "heads": tidy({"step": steps, "head": names}, heads),
@@ -173,7 +172,7 @@ class Emergence(Result):
         return (
             f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
             f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
-            f"(held out {self.heldout[-1, row]:.1%}; best fixed offset {self.baseline[row]:.1%}){loss}."
+            f"(held out {self.heldout()[-1, row]:.1%}; best fixed offset {self.baseline[row]:.1%}){loss}."
         )
 
     def arrays(self) -> dict[str, Any]:
@@ -183,7 +182,7 @@ class Emergence(Result):
             "marks": [{"step": step, "label": label} for step, label in self.marks],
             "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
             "loss": to_lists(self.loss),
-            "masked_right": to_lists(self.right),
+            "masked_right": to_lists(self.masked_accuracy),
             **quantities,
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
@@ -191,7 +190,7 @@ class Emergence(Result):
             "relations": self.relations,
             "n": self.n.sum(0).tolist(),
             "accuracy": to_lists(self.accuracy),
-            "heldout_accuracy": to_lists(self.heldout),
+            "heldout_accuracy": to_lists(self.heldout()),
             "followed_accuracy": to_lists(self.followed),
             "followed_heads": [Head(layer, head).label() for _, layer, head in self.finally_best.tolist()],
             "offset_accuracy": to_lists(self.baseline),
@@ -204,11 +203,11 @@ class Emergence(Result):
         import pandas as pd
 
         labels = self.behaviors()
-        best, heldout = self.best_accuracy, self.heldout
+        best, heldout = self.best_accuracy, self.heldout()
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
-        columns |= {"loss": self.loss, "masked_right": self.right}
+        columns |= {"loss": self.loss, "masked_right": self.masked_accuracy}
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
         columns["other_heads"] = (labels == "other").sum((1, 2))
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, check_model
@@ -78,13 +77,13 @@ class Series:
         columns: dict[str, list[Any]] = {name: [] for name in BY_STEP}
         last: dict[str, Any] = {}
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
-            results = {name: find(request) for name, request in self.requests_of(checkpoint).items()}
+            results: dict[str, Any] = {name: find(request) for name, request in self.requests_of(checkpoint).items()}
             if any(results[name] is None for name in REQUIRED):
                 skipped.add("a checkpoint without stored results", checkpoint.folder.name)
                 continue
             if results[LOSS] is None:
                 skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
-            relations = results["dependency_heads"] = _relations(results["dependency_heads"])
+            relations = results["dependency_heads"] = results["dependency_heads"].default_view()
             values = step, training.tokens.get(step, -1), *_loss(results[LOSS]), _averages(results), relations.correct
             for column, value in zip(columns.values(), values, strict=True):
                 column.append(value)
@@ -129,12 +128,6 @@ class Series:
                 "min_count": treebank["options"]["min_count"],
             },
         }
-
-
-def _relations(result: Any) -> Any:
-    """The counts alone: the sentences of all checkpoints together would take much memory."""
-    nothing = np.zeros((*result.guesses.shape[:-1], 0), dtype=np.uint8)
-    return shown_relations(replace(result, sentences=[], guesses=nothing, weights=nothing))
 
 
 def _loss(gradients: Any | None) -> tuple[float, float]:

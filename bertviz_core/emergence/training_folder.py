@@ -25,8 +25,14 @@ CURVE = "loss.csv"  # as `training/` writes it: step, tokens, ...
 
 @dataclass(frozen=True)
 class Training:
-    """`name` is the end of the folder's path.   steps, checkpoints: of equal length, by rising step.
-    tokens: step -> tokens trained on so far, where a curve beside the checkpoints says so."""
+    """The checkpoints of one training.
+
+    Attributes:
+        name: The end of the folder's path.
+        steps: In rising order.
+        checkpoints: One for each step.
+        tokens: Step -> tokens trained on so far, where a curve beside the checkpoints says so.
+    """
 
     name: str
     steps: tuple[int, ...]
@@ -65,20 +71,20 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
     folder = opened
     try:
-        found = sorted(_models(folder, skipped), key=lambda model: model[0])
+        models = sorted(_models(folder, skipped), key=lambda model: model[0])
     except OSError as error:
         raise InputError(
             f"The folder cannot be read ({error.strerror}).", where=name, hint="Check its permissions."
         ) from error
-    if not found:
+    if not models:
         text = [f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()]
         raise InputError(
             f"No checkpoint is in this folder{' that can be read (' + '; '.join(text) + ')' if text else ''}.",
             where=str(folder),
             hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
         )
-    _check_alike(found)
-    steps, checkpoints = zip(*found, strict=True)
+    _check_alike(models)
+    steps, checkpoints = zip(*models, strict=True)
     return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, _tokens(folder), skipped)
 
 
@@ -105,17 +111,17 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
             skipped.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
 
 
-def _check_alike(found: list[tuple[int, Checkpoint]]) -> None:
-    first = found[0][1]
-    for (before, one), (step, other) in pairwise(found):
+def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
+    first = models[0][1]
+    for (before, earlier), (step, other) in pairwise(models):
         if step == before:
             raise ModelError(
-                f"Two checkpoints have step {step:,}: {one.folder.name} and {other.folder.name}.",
+                f"Two checkpoints have step {step:,}: {earlier.folder.name} and {other.folder.name}.",
                 where=str(first.folder.parent),
                 hint="Keep one, or rename one: the last number in a folder's name is its step.",
             )
     for name, of in (("layers and heads", _shape), ("vocabularies", _tokenizer)):
-        different = next((other for _, other in found if of(other) != of(first)), None)
+        different = next((other for _, other in models if of(other) != of(first)), None)
         if different is not None:
             detail = f": {of(first)} and {of(different)}" if of is _shape else ""
             raise ModelError(

@@ -24,10 +24,13 @@ WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever t
 class Encoded:
     """One input of the model, special tokens included, padding not.
 
-    number: its place in the corpus, from 0.   where: "line 12", for people.
-    ids, types: (token,) int64.
-    words: (token,) int64, the word a token belongs to, -1 for special tokens; None where words are not known.
-    other: the user's own fields of a JSON example.
+    Attributes:
+        number: Its place in the corpus, from 0.
+        where: "line 12", for people.
+        ids: (token,) int64.
+        types: (token,) int64.
+        words: (token,) int64, the word a token belongs to, -1 for special tokens; None where words are not known.
+        other: The user's own fields of a JSON example.
     """
 
     number: int

@@ -21,7 +21,9 @@ IGNORED = -100  # the label of a token that is not selected
 class Masked:
     """One example as the model is to see it. Both (token,) int64.
 
-    ids: with the selected tokens replaced, or left.   labels: the original ids of those selected, else IGNORED.
+    Attributes:
+        ids: With the selected tokens replaced, or left.
+        labels: The original ids of those selected, else IGNORED.
     """
 
     ids: np.ndarray

@@ -186,16 +186,24 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     return maps
 
 
-def predict(model: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
-    """What the model's masked-word head says at every position where the two differ; () for a model without one."""
+def predict(
+    model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
+) -> tuple[Prediction, ...]:
+    """What the model's masked-word head says at every position where the two differ; () for a model without one.
+
+    off: (layer, head) bool, heads whose outputs are replaced by zeros (docs/methods.md, section 12).
+    """
     import torch
+
+    from bertviz_core.models.ablation import SwitchedOff
 
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
     if model.masked_lm is None or not len(positions):
         return ()
     batch = collate([masked.example], model.tokens, model.device)
+    without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
     with torch.inference_mode():
-        logits = model.masked_lm(**batch.inputs(model)).logits[0, positions]
+        logits = model.masked_lm(**batch.inputs(model), **without).logits[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
     return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
 

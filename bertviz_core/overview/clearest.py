@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.linguistic import NO_RELATION
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+    from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 
 # behavior -> the analysis and the quantity that show it
 SHOWN = {
@@ -73,12 +73,12 @@ def clearest_head(results: Results) -> Head | None:
     return max(shares, key=lambda example: example.value).head if shares else None
 
 
-def relation_heads(result: DependencyHeads, count: int = 3) -> list[RelationHead]:
+def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]:
     """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
 
-    result: as `head_summary.shown_relations` gives it."""
+    result: The counts of one view."""
     rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
-    best, baseline, accuracy = result.best, result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
+    best, baseline, accuracy = result.best(), result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
     rows = [row for row in rows if accuracy[row] > baseline[row]]
     return [
         RelationHead(

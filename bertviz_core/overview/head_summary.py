@@ -13,7 +13,8 @@ import numpy as np
 
 from bertviz_core.analyses.analysis import HeadColumn
 from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors
-from bertviz_core.analyses.linguistic import NO_RELATION, linguistic, shown_counts
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION
+from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Head, all_heads, ranks
@@ -28,8 +29,12 @@ DIRECTIONS = ("dependent → head", "head → dependent")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One quantity of every head, from one analysis.   values: (layer, head), NaN where absent.
-    baseline: what is reached without a model, and its name; NaN and "" where there is none."""
+    """One quantity of every head, from one analysis.
+
+    Attributes:
+        values: (layer, head), NaN where absent.
+        baseline: What is reached without a model, and its name; NaN and "" where there is none.
+    """
 
     analysis: str
     quantity: str
@@ -58,7 +63,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How well one head finds one relation, in its better direction; fractions.   rank: from 1, among all heads."""
+    """How well one head finds one relation, in its better direction; fractions.
+
+    Attributes:
+        rank: From 1, among all heads.
+    """
 
     name: str
     direction: str
@@ -99,7 +108,7 @@ def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
     """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
     if "dependency_heads" not in results:
         return []
-    result = shown_counts(results["dependency_heads"])
+    result = results["dependency_heads"].default_view()
     offsets = result.offset_accuracy
     accuracy = result.accuracy.max(0)  # (relation, layer, head)
     own = accuracy[:, head.layer, head.head]

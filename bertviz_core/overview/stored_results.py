@@ -42,15 +42,15 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
     """Analysis -> its result that rests on the most tokens, among those of the same mode and weights; what was asked
     for with options or files of its own is left aside."""
-    found: dict[str, StoredResult] = {}
+    best: dict[str, StoredResult] = {}
     for stored in stored_results(store):
         origin = stored.provenance
         plain = not origin["options"] and "others" not in origin
         expected = ANALYSES[stored.analysis].relevant(settings).to_json()
         same = all(origin["settings"].get(name) == expected.get(name) for name in ("mode", "weights"))
         if plain and same and stored.fingerprint == fingerprint:
-            found[stored.analysis] = max(stored, found.get(stored.analysis, stored), key=lambda other: other.size)
-    results = {name: _read(store, found[name]) for name in ANALYSES if name in found}
+            best[stored.analysis] = max(stored, best.get(stored.analysis, stored), key=lambda other: other.size)
+    results = {name: _read(store, best[name]) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 
 

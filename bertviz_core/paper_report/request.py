@@ -111,9 +111,7 @@ def seconds(wanted: list[Request]) -> float:
 def shown_result(result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
     """A stored result as its page shows it at first; `find` reads other results, or gives None."""
     if request.analysis == "dependency_heads":
-        from bertviz_core.analyses.dependency_heads.result import shown_relations
-
-        return shown_relations(result)
+        return result.show_default()
     return ANALYSES[request.analysis].view().show(result, request, find)
 
 

@@ -79,7 +79,7 @@ def coreference_table(result: Any) -> Table:
         rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
     for name, numbers in paper.TABLE_2.items():
         rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
-    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n(), strict=True))]
+    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
     return Table(
         "Table 2: antecedents found, percent with the 95% interval; the paper's rows on CoNLL-2012", header, rows
     )

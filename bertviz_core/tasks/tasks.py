@@ -22,13 +22,13 @@ from bertviz_core.settings import Settings, app_execution
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
 
 
-def analyses(wanted: Iterable[Request], store: Store) -> Task:
+def analyses(to_compute: Iterable[Request], store: Store) -> Task:
     """Compute and store what is not stored yet of these requests.
 
     Raises:
         InputError: a corpus is in this process's memory alone.
     """
-    return {"kind": "analyses", "store": str(store.folder), "requests": [_request(request) for request in wanted]}
+    return {"kind": "analyses", "store": str(store.folder), "requests": [_request(request) for request in to_compute]}
 
 
 def download(name: str, revision: str | None) -> Task:
@@ -48,8 +48,8 @@ class Performer:
 
     def _analyses(self, task: Task, progress: Progress) -> None:
         store = Store(Path(task["store"]))
-        wanted = [_open_request(one, store) for one in task["requests"]]
-        requests.compute_all(wanted, store, app_execution(), progress, self._models.load)
+        to_compute = [_open_request(fields, store) for fields in task["requests"]]
+        requests.compute_all(to_compute, store, app_execution(), progress, self._models.load)
 
     def _download(self, task: Task, progress: Progress) -> None:
         progress.start(f"Downloading {task['name']}")
@@ -84,8 +84,8 @@ def _open_request(fields: dict[str, Any], store: Store) -> Request:
     )
 
 
-def _checkpoint(found: Checkpoint) -> dict[str, Any]:
-    return {"name": found.name, "folder": str(found.folder.absolute()), "revision": found.revision}
+def _checkpoint(model: Checkpoint) -> dict[str, Any]:
+    return {"name": model.name, "folder": str(model.folder.absolute()), "revision": model.revision}
 
 
 def _open_checkpoint(fields: dict[str, Any]) -> Checkpoint:

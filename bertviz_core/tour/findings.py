@@ -9,8 +9,13 @@ from bertviz_core.heads import Head
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """answer: to the step's question.   differs: this model beside BERT-base.
-    head: the one to look at, if any."""
+    """What this model's results say to a step of the tour.
+
+    Attributes:
+        answer: To the step's question.
+        differs: This model beside BERT-base.
+        head: The one to look at, if any.
+    """
 
     answer: str
     differs: str

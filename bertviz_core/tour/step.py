@@ -11,9 +11,15 @@ from bertviz_core.tour.findings import Findings
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """claim: what the paper says, with its number.   page: where to see it, and what to `look` at there.
-    find: from results, and the number that heads are counted from.   needs: the analyses that it reads.
-    address: the page's settings, whatever is found."""
+    """A step of the tour.
+
+    Attributes:
+        claim: What the paper says, with its number.
+        page: Where to see it, and what to `look` at there.
+        find: From results, and the number that heads are counted from.
+        needs: The analyses that it reads.
+        address: The page's settings, whatever is found.
+    """
 
     title: str
     section: str

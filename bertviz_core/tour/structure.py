@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour.findings import Findings
@@ -15,9 +14,9 @@ PAPER_HEAD = paper.TABLE_2["head 5-4"][0]
 
 
 def _syntax(results: Results, base: int) -> Findings:
-    result = shown_relations(results["dependency_heads"])
+    result = results["dependency_heads"].default_view()
     row = result.relations.index(result.most_telling())
-    direction, layer, head = (int(i) for i in result.best[row])
+    direction, layer, head = (int(i) for i in result.best()[row])
     best, at = Head(layer, head), (direction, row, layer, head)
     accuracy, offset = result.accuracy[at], result.offset_accuracy[:, row].max()
     gain = 100 * (accuracy - offset)
@@ -32,9 +31,9 @@ def _syntax(results: Results, base: int) -> Findings:
 
 
 def _coreference(results: Results, base: int) -> Findings:
-    result = results["coreference_heads"]
-    best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))
-    accuracy = result.accuracy()[best.direction, 0, best.head.layer, best.head.head]
+    result = results["coreference_heads"].default_view()
+    best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))
+    accuracy = result.accuracy[best.direction, 0, best.head.layer, best.head.head]
     beaten = [name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name]]
     return Findings(
         f"Head {best.head.label(base)} finds {accuracy:.1%}; nearest {baselines['nearest']:.1%}, head match "

@@ -31,6 +31,7 @@ function list(label) {
 class Lines {
   constructor(parent) {
     this.pins = new Set();
+    this.pending = null; // pins on their way to the address
     this.hover = null; // the row under the pointer, or else the one with the keyboard's focus, is isolated
     this.current = null; // the row that was last focused: what the mask button acts on
     this.root = parent.appendChild(make("div", "lines"));
@@ -77,12 +78,20 @@ class Lines {
     this.data = data;
     const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
     this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
-    if (before?.text !== data.text) this.pins = new Set(data.pins);
+    this.adopt(data.pins, before?.text !== data.text);
     const scale = this.scale; // of letters and lines: above 1 where a page is projected
     this.scale = parseFloat(getComputedStyle(this.root).getPropertyValue("--drawing-scale")) || 1;
     const rows = JSON.stringify([data.from, data.to]);
     if (scale !== this.scale || JSON.stringify([before?.from, before?.to]) !== rows) this.fill();
     this.show();
+  }
+
+  // Pins come from the address too: of another drawing of the same sentence. What this reader has just pinned stays
+  // until the address has it.
+  adopt(pins, another) {
+    if (!another && this.pending !== null && this.pending !== String(pins)) return;
+    this.pending = null;
+    this.pins = new Set(pins);
   }
 
   fill() {
@@ -136,6 +145,7 @@ class Lines {
 
   setPins(pins) {
     this.pins = new Set(pins);
+    this.pending = String(pins);
     this.show();
     this.send("pins", pins);
   }

@@ -130,11 +130,13 @@ def _attention(
     return run(observing(_model, _weights), _example)
 
 
-def predictions(loaded: AttentionModel, original: OneInput, masked: OneInput) -> tuple[Prediction, ...]:
-    """What the model would put where `masked` differs from the original."""
+def predictions(
+    loaded: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
+) -> tuple[Prediction, ...]:
+    """What the model would put where `masked` differs from the original, without the heads (layer, head) of `off`."""
     from bertviz_core.models.single_input import predict
 
-    return predict(loaded, original, masked)
+    return predict(loaded, original, masked, off)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result

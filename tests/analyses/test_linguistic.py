@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -30,12 +28,7 @@ ROWS = [  # relation, head, low, accuracy, baseline
 
 @dataclass
 class Dependency:
-    sentences: Sequence[Any] = ()
-    provenance: ClassVar = {"format": "CoNLL-U", "corpus": {"name": "mine.conllu"}}
-
-    def chosen(self, view: str, min_count: int) -> Dependency:
-        assert view == "function-heads"
-        assert min_count > 1
+    def default_view(self) -> Dependency:
         return self
 
     def to_frame(self) -> pd.DataFrame:
@@ -46,12 +39,13 @@ def coreference(accuracy: float) -> SimpleNamespace:
     """2 directions, 1 type, 3 layers of 4 heads; the best by the paper's measure is 3-4."""
     table = np.zeros((2, 1, 3, 4))
     table[0, 0, 2, 3] = accuracy
-    return SimpleNamespace(
+    view = SimpleNamespace(
         best=lambda: SimpleNamespace(direction=0, head=Head(2, 3)),
-        accuracy=lambda: table,
+        accuracy=table,
         systems=["nearest", "head match"],
-        systems_accuracy=lambda: np.array([[0.3], [0.9]]),
+        systems_accuracy=np.array([[0.3], [0.9]]),
     )
+    return SimpleNamespace(default_view=lambda: view)
 
 
 @pytest.fixture

@@ -155,3 +155,66 @@ def test_a_segment_that_is_no_number_is_the_first(segment: str) -> None:
     app = viewer(input="corpus", segment=segment)
     assert not app.exception and not app.error
     assert app.number_input(key="segment").value == 1
+
+
+def guesses(app: AppTest) -> list[list[str]]:
+    """The rows of the table of guesses without some heads."""
+    table = next(table.value for table in app.table if "whole model" in table.value)
+    return table.values.tolist()
+
+
+def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
+    app = viewer(mask="4", off="layer 1")
+    (row,) = guesses(app)
+    assert row[1] != row[2], "the first layer matters to this model"
+    assert row[0].startswith("4: **“")
+    app.multiselect(key="off").set_value(["5-1"]).run()
+    assert not app.exception
+    assert guesses(app)[0][1] == row[1]
+    assert "without 1 head" in next(table.value for table in app.table if "whole model" in table.value)
+
+
+def test_a_behavior_is_switched_off_as_a_whole() -> None:
+    app = viewer(mask="4", off="behavior [SEP]")
+    assert "without 14 heads" in next(table.value for table in app.table if "whole model" in table.value)
+
+
+def test_heads_that_are_off_change_nothing_before_a_word_is_masked() -> None:
+    assert "8 heads are switched off. Mask a word" in words(viewer(off="layer 2"))
+
+
+def test_a_model_without_a_masked_word_head_has_no_switches(tiny_folder: Path) -> None:
+    app = viewer(model=str(tiny_folder))
+    assert not any(box.key == "off" for box in app.multiselect)
+
+
+def test_two_heads_stand_side_by_side() -> None:
+    app = viewer(head="1-5", beside="two heads", head2="2-8")
+    assert not app.error
+    assert "**Head 1-5**" in words(app) and "**Head 2-8**" in unescaped(words(app))
+    assert app.selectbox(key="head2").value == "2-8"
+
+
+def test_norms_stand_beside_weights() -> None:
+    app = viewer(head="1-5", beside="weights and norms")
+    assert not app.error
+    assert "**Head 1-5, norms**" in unescaped(words(app))
+
+
+def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:
+    app = viewer(head="1-5", beside="two models", model2=str(planted_folder), head2="2-2")
+    assert not app.error
+    assert f"**Head 2-2, {planted_folder}**" in unescaped(words(app))
+    assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
+
+
+def test_another_models_tokens_are_its_own(tiny_folder: Path) -> None:
+    app = viewer(beside="two models", model2=str(tiny_folder), max_length="64")
+    assert not app.error
+    assert "reads other tokens" in words(app)
+
+
+def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None:
+    app = viewer(head="1-5", beside="two models", model2=str(tmp_path / "none"))
+    assert app.error
+    assert "Head 1-5 puts" in words(app)

@@ -75,7 +75,7 @@ def test_the_best_head_of_the_other_direction_is_one_click_away():
 
 def shipped():
     with tempfile.TemporaryDirectory() as folder:
-        return find(Store(Path(folder)), Request(PAGE, find_model("demo"), sample("coreference")))
+        return find(Store(Path(folder)), Request(PAGE, find_model("demo"), sample("coreference"))).default_view()
 
 
 def test_the_best_head_is_one_click_away():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.dependency_heads.result import UAS
+from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.result import Emergence
 from tests.oracles import emergence as reference_emergence
 
@@ -39,7 +39,7 @@ def made() -> Emergence:
         steps=np.array(STEPS),
         tokens=np.array([0, 640, 19200]),
         loss=np.array([9.7, 7.2, np.nan]),
-        right=np.array([0.0, 0.1, np.nan]),
+        masked_accuracy=np.array([0.0, 0.1, np.nan]),
         quantities=QUANTITIES,
         averages=averages,
         uniform=4.6,
@@ -72,7 +72,7 @@ def test_heldout_picks_on_one_half_and_scores_on_the_other(made):
                 own, other = made.correct[place, fold, :, row], made.correct[place, 1 - fold, :, row]
                 right += own[reference_emergence.best_head(other[None], [1])].item()
             expected = np.nan if name == "dobj" else right / made.n[:, row].sum()
-            assert made.heldout[place, row] == pytest.approx(expected, nan_ok=True)
+            assert made.heldout()[place, row] == pytest.approx(expected, nan_ok=True)
 
 
 def test_the_baseline_is_the_best_offset_of_all_steps(made):
@@ -102,7 +102,7 @@ def test_the_table_has_a_row_for_each_step(made):
     assert list(frame["previous_heads"]) == [0, 1, 1]
     row = RELATIONS.index("det")
     np.testing.assert_array_equal(frame["det"], made.best_accuracy[:, row])
-    np.testing.assert_array_equal(frame["det_heldout"], made.heldout[:, row])
+    np.testing.assert_array_equal(frame["det_heldout"], made.heldout()[:, row])
     assert set(frame["det_offset"]) == {made.baseline[row]}
     assert frame["entropy"].tolist() == pytest.approx([4.5, 2.0, 2.0])
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.corpora.samples import sample
@@ -71,12 +70,12 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, series, sto
         for name in (*surface.quantities, "entropy", "from_cls", "max_weight"):
             own = (surface if name in surface.quantities else entropy)[name]
             np.testing.assert_allclose(found[name][place], own, rtol=1e-6)
-        assert found.loss[place] == gradients.loss and found.right[place] == gradients.accuracy
+        assert found.loss[place] == gradients.loss and found.masked_accuracy[place] == gradients.accuracy
         assert found.uniform == entropy.uniform
-        relations = shown_relations(alone["dependency_heads"])
+        relations = alone["dependency_heads"].default_view()
         assert found.relations == relations.relations and len(found.relations) > 5
         np.testing.assert_array_equal(found.accuracy[place], relations.accuracy)
-        np.testing.assert_array_equal(found.heldout[place], relations.heldout)
+        np.testing.assert_array_equal(found.heldout()[place], relations.heldout())
         np.testing.assert_array_equal(found.baseline, relations.offset_accuracy.max(0))
         np.testing.assert_array_equal(found.n, relations.n)
     assert len({float(loss) for loss in found.loss}) == len(found.steps)  # else nothing above tells steps apart
@@ -96,7 +95,7 @@ def test_the_loss_is_that_of_a_literal_loop_over_the_masked_tokens(folder, serie
         model = AutoModelForMaskedLM.from_pretrained(one.folder, attn_implementation="eager", dtype="float32").eval()
         loss, right = reference_emergence.masked_word_loss(model, inputs)
         assert found.loss[place] == pytest.approx(loss, abs=1e-5)
-        assert found.right[place] == right
+        assert found.masked_accuracy[place] == right
 
 
 def test_a_cancelled_training_resumes_where_it_stopped(folder, series, store, monkeypatch):
@@ -161,7 +160,7 @@ def test_a_checkpoint_that_cannot_be_loaded_does_not_stop_the_others(folder, ser
 
 def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(series, store, tmp_path):
     found = computed(series(trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel")), store)
-    assert np.isnan(found.loss).all() and np.isnan(found.right).all()
+    assert np.isnan(found.loss).all() and np.isnan(found.masked_accuracy).all()
     assert found.arrays()["loss"] == [None, None]
     assert not np.isnan(found["previous"]).any()
     assert any("no masked-word loss" in e["reason"] and e["count"] == 2 for e in found.provenance["left_out"])

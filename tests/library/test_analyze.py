@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceCl
 import bertviz_core as bv
 from bertviz_core.cli.commands import app
 from tests.families import TEXT
+from tests.models.test_in_memory import state
 
 DOCUMENTS = ["\n".join(TEXT[:2]), "\n".join(TEXT[2:])]
 TREES = [(["the", "cat", "sat", "."], [2, 3, 0, 3], ["det", "nsubj", "root", "punct"])] * 3
@@ -140,3 +141,18 @@ def test_at_most_ten_names_are_public():
     assert all(getattr(bv, name).__doc__ for name in bv.__all__)
     with pytest.raises(AttributeError, match="no attribute 'analise'"):
         bv.analise  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("analysis", "options"), [("surface_patterns", {"weights": "norms"}), ("ablation", {}), ("clustering", {})]
+)
+def test_whatever_a_pass_does_to_a_model_in_memory_is_undone(analysis, options, planted_folder):
+    tokenizer = AutoTokenizer.from_pretrained(planted_folder)
+    model = AutoModelForMaskedLM.from_pretrained(planted_folder).train()
+    before = state(model)
+    asked = {"corpus": DOCUMENTS, "max_length": 32, "store": False, **options}
+    here = bv.analyze(analysis, model=(model, tokenizer), **asked)
+    there = bv.analyze(analysis, model=planted_folder, **asked)
+    assert state(model) == before
+    for name, values in here.result.arrays().items():
+        assert str(values) == str(there.result.arrays()[name]), name

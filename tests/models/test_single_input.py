@@ -191,3 +191,30 @@ def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
     assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"
     with pytest.raises(InputError, match="skipped"):
         pick(segments, 2)
+
+
+def test_predictions_without_heads_equal_hooks_on_their_outputs(predicting):
+    import torch
+
+    model = predicting
+    one = from_text("the cat sat on the mat", "", model.tokens, Settings())
+    masked = mask(one, [2], model.tokens)
+    off = np.array([[True, False], [False, True]])
+
+    def zeros(layer):
+        def hook(_module, given):
+            parts = given[0].clone().unflatten(-1, (2, -1))
+            parts[..., torch.from_numpy(off[layer]), :] = 0
+            return (parts.flatten(-2),)
+
+        return hook
+
+    found = predict(model, one, masked, off)
+    outputs = [model.encoder.encoder.layer[layer].attention.output.dense for layer in range(2)]
+    handles = [output.register_forward_pre_hook(zeros(layer)) for layer, output in enumerate(outputs)]
+    (expected,) = predict(model, one, masked)
+    for handle in handles:
+        handle.remove()
+    assert found[0].probability == pytest.approx(expected.probability, rel=1e-5)
+    assert found[0].best[0][0] == expected.best[0][0]
+    assert predict(model, one, masked)[0].probability != pytest.approx(expected.probability, rel=1e-3)

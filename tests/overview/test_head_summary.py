@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.dependency_heads.result import shown_relations
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -37,14 +36,14 @@ def test_columns_hold_each_result_s_own_numbers(results):
     held = {(column.analysis, column.quantity): column for column in columns(results)}
     assert (held["surface_patterns", "next"].values == results["surface_patterns"]["next"]).all()
     assert (held["entropy", "entropy"].values == results["entropy"]["entropy"]).all()
-    chosen = shown_relations(results["dependency_heads"])
+    chosen = results["dependency_heads"].default_view()
     uas = chosen.relations.index("UAS")
     for head in all_heads(*held["dependency_heads", "UAS"].values.shape):
         right = [int(chosen.correct[:, d, uas, head.layer, head.head].sum()) for d in (0, 1)]
         expected = max(right) / int(chosen.n[:, uas].sum())
         assert held["dependency_heads", "UAS"].values[head.layer, head.head] == pytest.approx(expected)
     coreference = held["coreference_heads", "all"]
-    assert (coreference.values == results["coreference_heads"].accuracy()[0, 0]).all()
+    assert (coreference.values == results["coreference_heads"].default_view().accuracy[0, 0]).all()
     assert coreference.baseline_name == "head match"
     assert 0 < coreference.baseline < 1
 
@@ -52,13 +51,13 @@ def test_columns_hold_each_result_s_own_numbers(results):
 def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_coreference_head(results):
     """Its counts in the direction that the paper does not measure neither mark a head nor stand in the overview."""
     shipped = results["coreference_heads"]
-    right = shipped.right.copy()
-    right[1, 0, :, 5, 7] = shipped.total  # 6-8 is always right from the antecedent to the mention
-    turned = {"coreference_heads": replace(shipped, right=right)}
+    right = shipped.correct.copy()
+    right[1, 0, :, 5, 7] = shipped.group_n  # 6-8 is always right from the antecedent to the mention
+    turned = {"coreference_heads": replace(shipped, correct=right)}
     assert linguistic(turned) == linguistic({"coreference_heads": shipped}) != {}
     assert "6-8" not in linguistic(turned)
     column = next(iter(columns(turned)))
-    assert (column.values == shipped.accuracy()[0, 0]).all()
+    assert (column.values == shipped.default_view().accuracy[0, 0]).all()
 
 
 def test_behaviors_are_those_of_the_clustering(results):
@@ -73,7 +72,7 @@ def test_without_surface_patterns_and_entropy_no_behavior_is_told(results):
 
 
 def test_relations_are_those_furthest_over_their_best_offset(results):
-    result, head = shown_relations(results["dependency_heads"]), Head(0, 4)
+    result, head = results["dependency_heads"].default_view(), Head(0, 4)
     gains = {}
     for row, name in enumerate(result.relations):
         if name in ("all", "UAS", "root", "punct"):
@@ -126,7 +125,7 @@ def test_the_clearest_head_of_a_behavior_has_its_highest_average(results):
 
 
 def test_finders_stand_over_their_offset(results):
-    shown = shown_relations(results["dependency_heads"])
+    shown = results["dependency_heads"].default_view()
     found = relation_heads(shown)
     assert found[0].relation == shown.most_telling()
     gains = [one.accuracy - one.baseline for one in found]

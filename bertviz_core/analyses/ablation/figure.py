@@ -32,6 +32,15 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
     return figure.update_layout(height=400, legend=legend)
 
 
+def more_figures(result: Ablation) -> dict[str, go.Figure]:
+    """The other figures of the page."""
+    return {
+        "The gradient estimate and the measured change": estimate_figure(result),
+        "Groups of heads": groups_figure(result),
+        "The loss while heads are switched off": curve_figure(result),
+    }
+
+
 def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
     """The map of one quantity; changes have a scale that is centered on 0, and hovering says the interval too."""
     values, interval = result[column.quantity], result.interval(column.quantity)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
 
@@ -71,6 +74,7 @@ class Ablation(HeadAverages):
     """
 
     analysis: ClassVar[str] = "ablation"
+    more_tables: ClassVar[tuple[str, ...]] = ("groups", "curve", "words")
     loss: float
     right: int
     masked: int
@@ -121,6 +125,20 @@ class Ablation(HeadAverages):
         intervals = {f"{name}_interval": self.interval(name).tolist() for name in self.present}
         counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
         return frame | intervals | counts | {"gradient_correlation": _known(self.correlation())}
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        import pandas as pd
+
+        groups = pd.DataFrame(self.groups).drop(columns="random_draws")
+        layers, heads = self["loss_change"].shape
+        words = [
+            {"head": head.label()} | asdict(word) for head in all_heads(layers, heads) for word in self.words(head)
+        ]
+        return {
+            "groups": groups.assign(heads=[" ".join(group["heads"]) for group in self.groups]),
+            "curve": pd.DataFrame({"removed": self.removed, "loss": self.removed_loss}),
+            "words": pd.DataFrame(words),
+        }
 
     def claim(self) -> str:
         top = self.largest("loss_change")

@@ -93,7 +93,7 @@ def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
 
 
 def _words(
-    points: np.ndarray, words: list[str], group: str, font: dict[str, Any], place: list[str] | str = ""
+    points: np.ndarray, words: list[str], group: str, font: dict[str, Any], position: list[str] | str = ""
 ) -> go.Scatter:
     """Text that belongs to a group of markers; it takes no clicks."""
     return go.Scatter(
@@ -102,7 +102,7 @@ def _words(
         mode="text",
         text=words,
         textfont=font,
-        textposition=place or "middle center",
+        textposition=position or "middle center",
         hoverinfo="skip",
         legendgroup=group,
         showlegend=False,

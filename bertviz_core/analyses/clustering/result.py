@@ -35,12 +35,19 @@ class Closeness(NamedTuple):
 class Clustering(Result):
     """How alike heads are. Axis `head` counts all heads, layer by layer; the other arrays have axes (layer, head).
 
-    divergence: (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in nats
-        (at most log 2); the sum over tokens in mode "as in the paper".   tokens: how many.
-    averages: (quantity, layer, head) document averages of QUANTITIES, from which behaviors are told.
-    embedding: (head, 2), its `stress`, its `mds_seed`, and `root`: whether it is of the square roots.
-    linkage: (head - 1, 4) and order: (head,), the dendrogram.
-    thresholds: of behaviors.   named: label of a head -> what the linguistic analyses found it best at.
+    Attributes:
+        divergence: (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in
+            nats (at most log 2); the sum over tokens in mode "as in the paper".
+        tokens: How many tokens the corpus has.
+        averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
+        embedding: (head, 2) places in the plane.
+        stress: Of the embedding.
+        linkage: (head - 1, 4) the dendrogram.
+        order: (head,) from left to right in the dendrogram.
+        mds_seed: Of the embedding.
+        root: Whether the embedding is of the square roots.
+        thresholds: Of behaviors.
+        named: Label of a head -> what the linguistic analyses found it best at.
     """
 
     analysis: ClassVar[str] = "clustering"
@@ -62,8 +69,8 @@ class Clustering(Result):
         """The same divergences in another picture."""
         if (seed, root) == (self.mds_seed, self.root):
             return self
-        found = embed(self.divergence, seed, root)
-        return replace(self, embedding=found.points, stress=found.stress, mds_seed=seed, root=root)
+        embedding = embed(self.divergence, seed, root)
+        return replace(self, embedding=embedding.points, stress=embedding.stress, mds_seed=seed, root=root)
 
     def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
         """The same divergences with other thresholds, and with the heads that other analyses found."""

@@ -36,7 +36,7 @@ class CoreferenceView(View):
         from bertviz_core.analyses.coreference_heads.predictions import score
         from bertviz_core.corpora.source import from_path
 
-        shown = result.chosen(self.candidates)
+        shown = result.show(self.candidates)
         if not self.predictions:
             return shown
         predictions = from_path(self.predictions)
@@ -45,13 +45,14 @@ class CoreferenceView(View):
 
 def _antecedents(result: Any) -> np.ndarray:
     """(layer, head) of all mentions, by the paper's measure: from a mention to its antecedent."""
-    accuracy: np.ndarray = result.accuracy()[0, 0]
+    accuracy: np.ndarray = result.default_view().accuracy[0, 0]
     return accuracy
 
 
 def _head_match(result: Any) -> tuple[float, str]:
     """The baseline that the paper compares its head with, and that needs no rules."""
-    return float(result.systems_accuracy()[result.systems.index("head match"), 0]), "head match"
+    shown = result.default_view()
+    return float(shown.systems_accuracy[shown.systems.index("head match"), 0]), "head match"
 
 
 ANALYSIS = Analysis(

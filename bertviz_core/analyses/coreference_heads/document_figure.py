@@ -175,11 +175,11 @@ def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any],
         ET.SubElement(svg, "rect", bar)
 
 
-def _word(svg: ET.Element, word: str, place: Place, is_head: bool) -> None:
+def _word(svg: ET.Element, word: str, position: Place, is_head: bool) -> None:
     attributes = {
-        "x": f"{place.x:.1f}",
-        "y": f"{place.feet:.1f}",
-        "textLength": f"{place.width:.1f}",
+        "x": f"{position.x:.1f}",
+        "y": f"{position.feet:.1f}",
+        "textLength": f"{position.width:.1f}",
         "lengthAdjust": "spacingAndGlyphs",
     }
     ET.SubElement(svg, "text", attributes | ({"font-weight": "700"} if is_head else {})).text = word
@@ -194,7 +194,7 @@ def _curve(
 ) -> None:
     """From above the mention's head word to above the guessed one's."""
     source, target = (places[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
-    (x1, y1), (x2, y2) = ((place.middle, place.feet - RISE) for place in (source, target))
+    (x1, y1), (x2, y2) = ((position.middle, position.feet - RISE) for position in (source, target))
     if source.line == target.line:
         lift = 8 + min(12, abs(x1 - x2) / 14)
         path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{y2 - lift:.1f} {x2:.1f},{y2:.1f}"
@@ -223,9 +223,9 @@ def _curve(
 def rooms(places: Sequence[Place]) -> dict[int, set[float]]:
     """Line -> pixels from the left at which something can pass between its words, or after them."""
     free: dict[int, set[float]] = {}
-    for place in places:
-        beside = (place.x - LETTER / 2, place.x + place.width + LETTER / 2)
-        free.setdefault(place.line, set()).update(x for x in beside if x > 0)
+    for position in places:
+        beside = (position.x - LETTER / 2, position.x + position.width + LETTER / 2)
+        free.setdefault(position.line, set()).update(x for x in beside if x > 0)
     return free
 
 

@@ -45,11 +45,11 @@ class Kept:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, asked: Questions, layers: int, heads: int) -> Self:
-        rows = (asked.numbers >= 0) & (asked.numbers < KEPT)
+    def of(cls, items: Questions, layers: int, heads: int) -> Self:
+        rows = (items.numbers >= 0) & (items.numbers < KEPT)
         shape = (layers, 2, heads, int(rows.sum()))
         guess, weight = np.full(shape, NO_GUESS, dtype=np.uint16), np.zeros(shape, dtype=np.float16)
-        return cls(rows, asked.numbers[rows], asked.mention[rows], guess, weight)
+        return cls(rows, items.numbers[rows], items.mention[rows], guess, weight)
 
     def take(self, layer: int, guess: Tensor, weight: Tensor) -> None:
         """One layer's guesses (batch, direction, head, item): words of the window."""

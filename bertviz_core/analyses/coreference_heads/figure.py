@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import value_map
@@ -28,9 +28,9 @@ LINES = (
 )
 
 
-def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
+def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
     """A map of heads for all mentions and for each type: accuracy in one direction, by default the paper's."""
-    accuracy, n = result.accuracy()[direction], result.n()
+    accuracy, n = result.accuracy[direction], result.n
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
@@ -46,8 +46,8 @@ def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int
         figure.update_yaxes(
             axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
         )
-    said = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
-    figure.add_annotation(said | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
+    text = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
+    figure.add_annotation(text | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
     height = int(2 * heads * square_size(layers) * 0.72) + 190
     return figure.update_layout(
         height=height, showlegend=False, dragmode=False, margin={"l": 50, "r": 10, "t": 30, "b": 80},
@@ -55,33 +55,33 @@ def paper_figure(result: CoreferenceHeads, chosen: Head | None = None, base: int
     )  # fmt: skip
 
 
-def by_distance(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
-    found = [result.by_distance(one) for one in shown]
-    figure = _lines([_name(one, base) for one in shown], found, BIN_NAMES)
+    counts = [result.by_distance(choice) for choice in shown]
+    figure = _lines([_name(choice, base) for choice in shown], counts, BIN_NAMES)
     figure.update_xaxes(title="words back to the nearest antecedent")
     return figure
 
 
-def by_gender(result: CoreferenceHeads, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
-    found = [result.by_gender(one) for one in shown]
-    figure = _lines([_name(one, base) for one in shown], found, GENDERS)
+    counts = [result.by_gender(choice) for choice in shown]
+    figure = _lines([_name(choice, base) for choice in shown], counts, GENDERS)
     figure.update_traces(mode="markers", marker_size=10)
     figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
     return figure
 
 
-def more_figures(result: CoreferenceHeads) -> dict[str, go.Figure]:
+def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     """Accuracy by distance of the best head and of the systems."""
     return {"Accuracy by distance": by_distance(result, (result.best(), *result.systems))}
 
 
-def _name(one: Choice | str, base: int) -> str:
+def _name(choice: Choice | str, base: int) -> str:
     """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
-    if isinstance(one, str):
-        return escape(one)
-    return f"head {one.head.label(base)}" + (f", {arrow(DIRECTIONS[one.direction])}" if one.direction else "")
+    if isinstance(choice, str):
+        return escape(choice)
+    return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
 
 
 def arrow(direction: str) -> str:
@@ -89,10 +89,10 @@ def arrow(direction: str) -> str:
     return direction.replace("->", " → ")
 
 
-def _lines(names: Sequence[str], found: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
+def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
     """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
     figure = go.Figure()
-    for index, (name, (right, total)) in enumerate(zip(names, found, strict=True)):
+    for index, (name, (right, total)) in enumerate(zip(names, counts, strict=True)):
         color, dash, symbol = LINES[index % len(LINES)]
         share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
         low, high = wilson(right, total)

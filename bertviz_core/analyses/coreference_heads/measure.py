@@ -114,7 +114,7 @@ class Selections:
 
 
 def accumulator(model: AttentionModel, request: Request) -> Selections:
-    """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.chosen` picks one."""
+    """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.show` picks one."""
     return Selections(model.layers, model.heads, model.device, request.settings.paper)
 
 
@@ -123,10 +123,10 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
     documents, items = accumulator.shown.in_order()
     return CoreferenceHeads(
         provenance=provenance,
-        right=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
-        total=accumulator.total,
+        correct=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
+        group_n=accumulator.total,
         systems=list(BASELINES),
-        system_right=accumulator.systems,
+        system_correct=accumulator.systems,
         single=accumulator.single,
         documents=documents,
         items=items,

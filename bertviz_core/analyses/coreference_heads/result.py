@@ -1,263 +1,47 @@
-"""What the coreference analysis finds: right guesses by head, direction, candidates and group of items."""
+"""What the coreference analysis stores: right guesses for every set of candidates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.coreference_heads.groups import (
-    BIN_NAMES,
-    FOLDS,
-    GENDERS,
-    TYPE_ROWS,
-    by_distance,
-    by_gender,
-    by_type,
-)
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, check_candidates
-from bertviz_core.analyses.proportions import share, wilson
-from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
-from bertviz_core.heads import Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bertviz_core.corpora.source import Source
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Choice:
-    """A head read in one direction (the index in DIRECTIONS)."""
-
-    direction: int
-    head: Head
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, check_candidates
+from bertviz_core.analyses.results import ViewedResult
 
 
 @dataclass(frozen=True, slots=True)
-class CoreferenceHeads(Result):
+class CoreferenceHeads(ViewedResult):
     """Counts of right guesses, and the first documents with every head's guesses.
 
-    right: (direction, candidates, group, layer, head).   total: (group,) items.
-    systems: names of baselines and of uploaded predictions; system_right: (system, group).
-    single: items with exactly one word to choose from.
-    documents, items: as `coreference_shown` gives them; guess, weight: (direction, layer, head, item).
+    Attributes:
+        correct: (direction, candidates, group, layer, head) right guesses; all others are as in AntecedentCounts.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "groups")
+    more_tables: ClassVar[tuple[str, ...]] = AntecedentCounts.more_tables
 
-    right: np.ndarray
-    total: np.ndarray
+    correct: np.ndarray
+    group_n: np.ndarray
     systems: list[str]
-    system_right: np.ndarray
+    system_correct: np.ndarray
     single: int
     documents: list[dict[str, Any]]
     items: np.ndarray
     guess: np.ndarray
     weight: np.ndarray
 
-    @property
-    def candidates(self) -> str:
-        """What the head may choose from: the head words of preceding mentions, or all other words."""
-        return self.provenance["options"].get("candidates", CANDIDATES[0])
+    def show(self, candidates: str | None = None) -> AntecedentCounts:
+        """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
+        nothing is given), or all other words. Raises SettingsError for another."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["correct"] = self.correct[:, CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))]
+        if candidates:
+            options = self.provenance["options"] | {"candidates": candidates}
+            values["provenance"] = self.provenance | {"options": options}
+        return AntecedentCounts(**values)
 
-    def chosen(self, candidates: str) -> CoreferenceHeads:
-        """The same counts, read for one of CANDIDATES; raises SettingsError for another."""
-        options = self.provenance["options"] | {"candidates": check_candidates(candidates)}
-        return replace(self, provenance=self.provenance | {"options": options})
-
-    def with_predictions(self, predictions: Source, right: np.ndarray) -> CoreferenceHeads:
-        """One more system: another's chains, of which `right` (group,) items are right (`coreference_predictions`)."""
-        named = {"name": predictions.name, "digest": predictions.digest}
-        return replace(
-            self,
-            provenance=self.provenance | {"options": self.provenance["options"] | {"predictions": named}},
-            systems=[*self.systems, f"predictions: {predictions.name}"],
-            system_right=np.concatenate([self.system_right, right[None]]),
-        )
-
-    def n(self) -> np.ndarray:
-        """(type,) items of each of TYPE_ROWS."""
-        return by_type(self.total).sum(-1)
-
-    def accuracy(self) -> np.ndarray:
-        """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none, and
-        for the attention of earlier words to later ones in a causal model."""
-        return share(self._typed().sum(-1), self.n()[:, None, None])
-
-    @property
-    def directions(self) -> tuple[str, ...]:
-        """Those of DIRECTIONS that there are: in a causal model earlier words attend to no later ones."""
-        return DIRECTIONS[:1] if self.provenance["model"]["causal"] else DIRECTIONS
-
-    def best(self, kind: str = "all", direction: int = 0) -> Choice:
-        """The head with the most right guesses on one type, the first of equals.
-
-        Args:
-            kind: One of TYPE_ROWS.
-            direction: The index in DIRECTIONS in which heads are read; by default the paper's.
-        """
-        return Choice(direction, _most(self._typed()[direction, TYPE_ROWS.index(kind)].sum(-1)))
-
-    def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:
-        """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
-        documents, both halves pooled; NaN where a half has no item of that type."""
-        typed = self._typed()[direction]  # (type, layer, head, fold)
-        if not by_type(self.total)[TYPE_ROWS.index(picked_on)].all():
-            return np.full(len(TYPE_ROWS), np.nan)
-        right = np.zeros(len(TYPE_ROWS))
-        for fold in range(FOLDS):
-            head = _most(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
-            right += typed[:, head.layer, head.head, fold]
-        return share(right, self.n())
-
-    def systems_accuracy(self) -> np.ndarray:
-        """(system, type)."""
-        return share(by_type(self.system_right).sum(-1), self.n())
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
-        paper's measure; last the head that is best in the other direction, where there is one."""
-        n, best = self.n(), self.best()
-        for name, counts in zip(self.systems, by_type(self.system_right).sum(-1), strict=True):
-            for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
-                yield _row(name, kind, right, total, right / total if total else np.nan)
-        yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
-        for kind, total in zip(TYPE_ROWS[1:], n[1:], strict=True):
-            if total and self.best(kind) != best:
-                yield self.head_row(self.best(kind), kind, picked_on=kind)
-        for direction in range(1, len(self.directions)):
-            other = self.best(direction=direction)
-            yield from (self.head_row(other, kind) for kind in TYPE_ROWS)
-
-    def head_row(self, choice: Choice, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
-        """A row of Table 2: a head that is best on `picked_on` in its direction, scored on mentions of one kind."""
-        row, name = TYPE_ROWS.index(kind), f"head {choice.head.label()}"
-        right = self._typed()[choice.direction, row, choice.head.layer, choice.head.head].sum()
-        heldout = self.heldout(picked_on, choice.direction)[row]
-        direction = DIRECTIONS[choice.direction]
-        if choice.direction:
-            name += f", {direction}"
-        return _row(name, kind, right, self.n()[row], heldout, direction)
-
-    def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
-        return pd.DataFrame(list(self.rows()))
-
-    def heads_frame(self, direction: int) -> pd.DataFrame:
-        """A row for each head read in one direction, a column for each of TYPE_ROWS."""
-        return head_frame(dict(zip(TYPE_ROWS, self.accuracy()[direction], strict=True)))
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head on every type of mention; and every head and every system by distance and by gender."""
-        import pandas as pd
-
-        names = [head.label() for head in all_heads(*self.right.shape[3:])]
-        right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
-        n = np.broadcast_to(self.n()[:, None], right.shape)
-        low, high = wilson(right, n)
-        typed = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
-        counts = self.right[:, CANDIDATES.index(self.candidates)].reshape(len(DIRECTIONS), self.right.shape[2], -1)
-        groups = ["", ""]
-        for index, (by, places) in enumerate(((by_distance, BIN_NAMES), (by_gender, GENDERS))):
-            total = by(self.total)[:, None]
-            of_heads = np.moveaxis(by(np.moveaxis(counts, 1, -1)), -1, 1)
-            axes = {"direction": DIRECTIONS, "group": places}
-            heads = tidy(
-                axes | {"system": [f"head {name}" for name in names]}, {"n": total + 0 * of_heads, "right": of_heads}
-            )
-            systems = tidy(
-                {"system": self.systems, "group": places},
-                {"n": by(self.total) + 0 * by(self.system_right), "right": by(self.system_right)},
-            )
-            groups[index] = pd.concat([systems, heads])
-        grouped = pd.concat(groups, ignore_index=True)
-        return {
-            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, typed),
-            "groups": grouped.assign(accuracy=share(grouped["right"], grouped["n"].to_numpy())),
-        }
-
-    def claim(self) -> str:
-        best, baselines = self.best(), dict(zip(self.systems, self.systems_accuracy()[:, 0], strict=True))
-        row = self.head_row(best)
-        heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
-        others = ", ".join(f"{name} {share:.1%}" for name, share in baselines.items())
-        return (
-            f"Head {best.head.label()}, mention → antecedent, finds an antecedent of {row['accuracy']:.1%} of "
-            f"{row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {others}."
-        )
-
-    def arrays(self) -> dict[str, Any]:
-        return {
-            "accuracy": to_lists(self.accuracy()),
-            "directions": list(DIRECTIONS),
-            "types": list(TYPE_ROWS),
-            "n": to_lists(self.n()),
-            "single_candidate": self.single,
-        }
-
-    def summary(self) -> dict[str, Any]:
-        """The head that is best on all mentions by the paper's measure; what is absent is None."""
-        best = self.best()
-        row = self.head_row(best)
-        numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
-        absent = {name: None for name, number in numbers.items() if np.isnan(number)}
-        return {"best": {"head": best.head.label(), "direction": row["direction"]} | numbers | absent}
-
-    def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
-        """(bin,) right guesses and items of a head, or of a system by name."""
-        return by_distance(self._counts(choice)), by_distance(self.total)
-
-    def by_gender(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
-        """(gender,) right guesses and items: pronouns that tell a gender."""
-        return by_gender(self._counts(choice)), by_gender(self.total)
-
-    def guesses(self, document: int, choice: Choice) -> list[Guess]:
-        """A head's guesses among preceding mentions, for the items of `documents[document]`."""
-        mentions = self.documents[document]["mentions"]
-        found = []
-        for item in np.flatnonzero(self.items[:, 0] == document):
-            mention = int(self.items[item, 1])
-            at = (choice.direction, choice.head.layer, choice.head.head, item)
-            guessed = int(self.guess[at])
-            found.append(Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2]))
-        return found
-
-    def _counts(self, choice: Choice | str) -> np.ndarray:
-        if isinstance(choice, str):
-            return self.system_right[self.systems.index(choice)]
-        set_ = CANDIDATES.index(self.candidates)
-        return self.right[choice.direction, set_, :, choice.head.layer, choice.head.head]
-
-    def _typed(self) -> np.ndarray:
-        """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
-        counts = self.right[:, CANDIDATES.index(self.candidates)]
-        typed = np.moveaxis(by_type(np.moveaxis(counts, 1, -1)), 3, 1).astype(float)
-        if self.provenance["model"]["causal"]:
-            typed[1] = np.nan
-        return typed
-
-
-def _most(right: np.ndarray) -> Head:
-    """The head with the largest of (layer, head), the first of equals."""
-    layer, head = np.unravel_index(int(right.argmax()), right.shape)
-    return Head(int(layer), int(head))
-
-
-def _row(system: str, kind: str, right: float, total: int, heldout: float, direction: str = "") -> dict[str, Any]:
-    low, high = wilson(np.array(right), np.array(total))
-    return {
-        "system": system,
-        "type": kind,
-        "n": int(total),
-        "accuracy": right / total if total else np.nan,
-        "low": float(low),
-        "high": float(high),
-        "heldout_accuracy": float(heldout),
-        "direction": direction,
-    }
+    def default_view(self) -> AntecedentCounts:
+        return self.show()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.plotting.latex import escaped, tabular
 
 
-def latex(result: CoreferenceHeads) -> str:
+def latex(result: AntecedentCounts) -> str:
     """A row for each system and each best head, a column for each type, percent (booktabs)."""
     table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
     rows = [
@@ -19,5 +19,5 @@ def latex(result: CoreferenceHeads) -> str:
         )
         for name, values in table.iterrows()
     ]
-    counts = [rf"{kind.capitalize()} ($n$ = {n:,})" for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
+    counts = [rf"{kind.capitalize()} ($n$ = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
     return tabular("l" + "r" * len(TYPE_ROWS), ("Model", *counts), rows)

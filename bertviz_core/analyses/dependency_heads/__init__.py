@@ -41,22 +41,18 @@ class DependencyView(View):
         from bertviz_core.analyses.dependency_heads.result import default_min_count
 
         min_count = default_min_count(request.source) if self.min_count is None else self.min_count
-        return result.chosen(self.view, min_count, self.offsets, self.merge_subtypes)
+        return result.show(self.view, min_count, self.offsets, self.merge_subtypes)
 
 
 def _uas(result: Any) -> np.ndarray:
     """(layer, head) UAS of each head alone, in its better direction."""
-    from bertviz_core.analyses.dependency_heads.result import shown_relations
-
-    shown = shown_relations(result)
+    shown = result.default_view()
     accuracy: np.ndarray = shown.accuracy[:, shown.relations.index("UAS")].max(0)
     return accuracy
 
 
 def _best_offset(result: Any) -> tuple[float, str]:
-    from bertviz_core.analyses.dependency_heads.result import shown_relations
-
-    shown = shown_relations(result)
+    shown = result.default_view()
     return float(shown.offset_accuracy[:, shown.relations.index("UAS")].max()), "best offset"
 
 

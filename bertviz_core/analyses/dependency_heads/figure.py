@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts, ShownRelations
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
@@ -19,7 +19,7 @@ from bertviz_core.plotting.writing import isolated
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
 
 
-def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
+def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
     """A line for each relation: its best head with the 95% interval, the best fixed offset, the paper's best head."""
     frame = result.to_frame()
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
@@ -65,7 +65,7 @@ def paper_figure(result: DependencyHeads, base: int = 1) -> go.Figure:
     )
 
 
-def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
+def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
     """Accuracy of every fixed offset for one relation, percent, and the line of its best head."""
     row = result.relations.index(relation)
     values = 100 * result.offset_accuracy[:, row]
@@ -90,11 +90,11 @@ def offset_figure(result: DependencyHeads, relation: str) -> go.Figure:
     return figure.update_layout(height=250, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False)
 
 
-def more_figures(result: DependencyHeads) -> dict[str, go.Figure]:
+def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     """The map of heads and the fixed offsets of the relation that the claim is about."""
     relation = result.most_telling()
     row = result.relations.index(relation)
-    direction = int(result.best[row][0])
+    direction = int(result.best()[row][0])
     shown = DIRECTIONS[direction].replace("->", " → ")
     squares = map_figure(value_map(result.accuracy[direction, row], f"of {relation}", unit="accuracy"))
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
@@ -111,9 +111,9 @@ class SentenceExample:
     weight: float
 
 
-def examples(result: DependencyHeads, head: Head, direction: int, relation: str) -> list[SentenceExample]:
+def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
     """Those kept sentences that have the relation, in file order."""
-    found = []
+    examples = []
     for index, start, sentence in _kept(result):
         chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, relation)]
         if chosen:
@@ -121,11 +121,11 @@ def examples(result: DependencyHeads, head: Head, direction: int, relation: str)
             right = sum(int(guesses[i]) == sentence["governors"][i] - 1 for i in chosen)
             weights = result.weights[direction, head.layer, head.head, start:][chosen]
             where = f"sentence {sentence['number'] + 1}, line {sentence['line']}"
-            found.append(SentenceExample(index, where, len(chosen), right, float(weights.max()) / 255))
-    return found
+            examples.append(SentenceExample(index, where, len(chosen), right, float(weights.max()) / 255))
+    return examples
 
 
-def example_svg(result: DependencyHeads, place: int, head: Head, direction: int, relation: str) -> str:
+def example_svg(result: ShownRelations, place: int, head: Head, direction: int, relation: str) -> str:
     """A kept sentence: gold arcs above, those of the relation strong; the head's guesses for its words below."""
     _, start, sentence = next(selected for selected in _kept(result) if selected[0] == place)
     words, governors = sentence["words"], sentence["governors"]
@@ -155,7 +155,7 @@ def concerns(name: str, relation: str) -> bool:
     return name == relation
 
 
-def _kept(result: DependencyHeads) -> Iterator[tuple[int, int, dict]]:
+def _kept(result: ShownRelations) -> Iterator[tuple[int, int, dict]]:
     """(place, where its words start, sentence) for every kept sentence."""
     start = 0
     for index, sentence in enumerate(result.sentences):

@@ -141,8 +141,8 @@ class Guesses:
         rows = [self.names.setdefault(name, len(self.names)) for name in list(other.names)][: len(other.n)]
         self._grow()
         index = torch.tensor(rows, dtype=torch.int64, device=self.device)
-        for mine, its in ((self.correct, other.correct), (self.offsets, other.offsets), (self.n, other.n)):
-            mine.index_add_(0, index, its.to(self.device))
+        for own, its in ((self.correct, other.correct), (self.offsets, other.offsets), (self.n, other.n)):
+            own.index_add_(0, index, its.to(self.device))
         self.kept |= other.kept
 
     def to_bytes(self) -> bytes:

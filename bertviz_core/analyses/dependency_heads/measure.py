@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS, Guesses, Rules
-from bertviz_core.analyses.dependency_heads.result import ALL, UAS, VIEWS, DependencyHeads, by_size, described
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
-    kept = [accumulator.kept[number] for number in sorted(accumulator.kept)]
-    longest = max((len(sentence) for sentence, _, _ in kept), default=0)
+    shown = [accumulator.kept[number] for number in sorted(accumulator.kept)]
+    longest = max((len(sentence) for sentence, _, _ in shown), default=0)
     return DependencyHeads(
         provenance=provenance,
         views=[view for view, _ in names],
@@ -47,9 +48,9 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
         offset_correct=counts["offsets"].sum(0).T,
-        sentences=[described(sentence) for sentence, _, _ in kept],
-        guesses=_joined([guess for _, guess, _ in kept]).astype(np.uint8 if longest <= 256 else np.uint16),
-        weights=_joined([weight for _, _, weight in kept]),
+        sentences=[described(sentence) for sentence, _, _ in shown],
+        guesses=_joined([guess for _, guess, _ in shown]).astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=_joined([weight for _, _, weight in shown]),
     )
 
 
@@ -57,12 +58,12 @@ def _rows_of(names: Sequence[tuple[str, str]], n: np.ndarray) -> tuple[list[tupl
     """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
     rows: dict[tuple[str, str], list[int]] = {}
     for view in VIEWS:
-        mine = {name: row for row, (its_view, name) in enumerate(names) if its_view == view}
-        rows[view, ALL] = list(mine.values())
-        rows[view, UAS] = [row for name, row in mine.items() if name.split(":")[0] != "punct"]
-        rows |= {(view, name): [mine[name]] for name in by_size(list(mine), n[list(mine.values())])}
+        rows_of = {name: row for row, (its_view, name) in enumerate(names) if its_view == view}
+        rows[view, ALL] = list(rows_of.values())
+        rows[view, UAS] = [row for name, row in rows_of.items() if name.split(":")[0] != "punct"]
+        rows |= {(view, name): [rows_of[name]] for name in by_size(list(rows_of), n[list(rows_of.values())])}
     return list(rows), list(rows.values())
 
 
-def _joined(kept: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(kept, -1) if kept else np.zeros((len(DIRECTIONS), 0, 0, 0), dtype=np.uint8)
+def _joined(pieces: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(pieces, -1) if pieces else np.zeros((len(DIRECTIONS), 0, 0, 0), dtype=np.uint8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.heads import Head
 from bertviz_core.plotting.latex import escaped, tabular
 from bertviz_core.plotting.style import percent, percent_decimals
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
+def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
     frame = result.to_frame()
     paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
@@ -32,7 +32,7 @@ def relation_table(result: DependencyHeads, base: int = 1) -> pd.DataFrame:
     return shown
 
 
-def latex(result: DependencyHeads) -> str:
+def latex(result: RelationCounts) -> str:
     """The rows as a LaTeX tabular (booktabs), in the paper's layout: relation, head, accuracy, baseline (offset)."""
     rows = [
         (

@@ -17,16 +17,16 @@ def guesses(probe: Probe, data: Data, decode: str, progress: Progress) -> dict[i
 
     decode: "greedy" or "mst".
     """
-    found: dict[int, np.ndarray] = {}
+    heads: dict[int, np.ndarray] = {}
     for group, rows, batch in data:
         scores = probe(batch).log_softmax(-1)
         if decode == "greedy":
             trees = list(scores.argmax(-1).cpu().numpy())
         else:
             trees = [spanning_tree(sentence) for sentence in scores.double().cpu().numpy()]
-        found |= dict(zip(group.indices[rows].tolist(), trees, strict=True))
+        heads |= dict(zip(group.indices[rows].tolist(), trees, strict=True))
         progress.advance(0)
-    return found
+    return heads
 
 
 def spanning_tree(scores: np.ndarray) -> np.ndarray:

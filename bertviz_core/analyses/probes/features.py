@@ -117,13 +117,13 @@ class _Writer:
         first = attention.layer * self.model.heads
         heads = slice(first, first + self.model.heads)
         for row, (example, (words, cls, sep)) in enumerate(zip(batch.examples, self.owners, strict=True)):
-            group, place = self.features.place[example.number]
+            group, index = self.features.place[example.number]
             target = self.features.groups[group]
-            target.maps[place, :, :, heads] = maps[row][np.ix_(words, words)]
+            target.maps[index, :, :, heads] = maps[row][np.ix_(words, words)]
             for at, special in ((0, cls), (2, sep)):
                 if special is not None:  # a model without it has no such feature: zeros
-                    target.root[place, at, :, heads] = maps[row, words, special]
-                    target.root[place, at + 1, :, heads] = maps[row, special, words]
+                    target.root[index, at, :, heads] = maps[row, words, special]
+                    target.root[index, at + 1, :, heads] = maps[row, special, words]
 
 
 def _owners(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | None, int | None]:

@@ -198,5 +198,5 @@ def _told(right: bool) -> tuple[str, str, bool]:
 
 def _above(width: float | None = None) -> dict[str, Any]:
     """A legend above the panel, each entry so wide a share of it; None lets its text say how wide."""
-    place: dict[str, Any] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
-    return place | ({"entrywidthmode": "fraction", "entrywidth": width, "font": {"size": 10}} if width else {})
+    position: dict[str, Any] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
+    return position | ({"entrywidthmode": "fraction", "entrywidth": width, "font": {"size": 10}} if width else {})

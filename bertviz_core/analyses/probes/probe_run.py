@@ -59,10 +59,10 @@ class ProbeRun:
     def run(self, examples: Sentences, progress: Progress, batch_tokens: int | None) -> None:
         """Do it all; a cancel anywhere leaves nothing behind."""
         self.progress, self.batch_tokens = progress, batch_tokens
-        self.encoded, given = self._read(examples)
+        self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.splits = split(self.sentences, given, self.settings.seed, early_stopping, self.skipped)
+        self.splits = split(self.sentences, test_count, self.settings.seed, early_stopping, self.skipped)
         self.gold = GoldWords.of(self.sentences, self.splits.test)
         common = self.model, self.settings, self.options, self.sentences, self.splits, progress
         self.fitting = Fitting(*common, vectors=torch.zeros(0, 0))
@@ -79,14 +79,14 @@ class ProbeRun:
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
         """Every sentence, those of the test file last, numbered anew; and how many that file gave."""
-        values, given = list(examples), []
+        values, test_file = list(examples), []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
             reading = Reading()
-            given = list(other.read(reading))
+            test_file = list(other.read(reading))
             for reason, entry in reading.skipped.reasons.items():
                 self.skipped.reasons[f"in the test file: {reason}"] = entry
-        return [replace(encoded, number=i) for i, encoded in enumerate([*values, *given])], len(given)
+        return [replace(encoded, number=i) for i, encoded in enumerate([*values, *test_file])], len(test_file)
 
     def _offsets(self) -> None:
         best = best_offset([self.sentences[i] for i in self.splits.train.tolist()])
@@ -141,8 +141,8 @@ class ProbeRun:
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
         """Seeds are averaged; parameters and seconds are those of one."""
-        right = np.mean([self.gold.right(one.guesses) for one in fitted], axis=0)
-        seconds = float(np.mean([one.seconds for one in fitted]))
+        right = np.mean([self.gold.right(each.guesses) for each in fitted], axis=0)
+        seconds = float(np.mean([each.seconds for each in fitted]))
         first = fitted[0]
         size, curve = first.probe.size(), first.curve.to_json()
         self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, size, seconds, curve, first.guesses))
@@ -155,8 +155,8 @@ class ProbeRun:
         self.root = values["root"].reshape(shape) if "root" in values else self.root
         targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         control = self.fitting.fit(features, "attention-only", targets)
-        found = [control.guesses[i] == targets[i] for i in self.splits.test.tolist()]
-        accuracy = float(np.concatenate(found)[self.gold.counted].mean())
+        hits = [control.guesses[i] == targets[i] for i in self.splits.test.tolist()]
+        accuracy = float(np.concatenate(hits)[self.gold.counted].mean())
         self.about["control"] = {"accuracy": accuracy, "selectivity": self.outcomes[-1].score - accuracy}
 
     def _keep_pairs(self, probe: Any) -> None:

@@ -21,8 +21,11 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 class ProbeBatch:
     """Sentences of n words on the device.
 
-    maps: (sentence, n, n, head) float32, first index attends to second.   root: (sentence, 4, n, head).
-    words: (sentence, n) rows of the word vectors.   governors: (sentence, n), 0 is ROOT.
+    Attributes:
+        maps: (sentence, n, n, head) float32, first index attends to second.
+        root: (sentence, 4, n, head).
+        words: (sentence, n) rows of the word vectors.
+        governors: (sentence, n), 0 is ROOT.
     """
 
     maps: Tensor
@@ -35,10 +38,13 @@ class ProbeBatch:
 class ProbeSettings:
     """What the probes of one run share.
 
-    heads: of all layers.   paper: ROOT as the release has it (the words' own weights, on maps with CLS times one
-    learned scale plus maps with SEP times another) and a word may govern itself; otherwise ROOT has weights of its own
-    and it may not.   misaligned_root: the release's slip, candidate i is scored with the vector of word i+1, the last
-    candidate without any vector, not even the dependent's.
+    Attributes:
+        heads: Of all layers.
+        paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
+            maps with SEP times another) and a word may govern itself; otherwise ROOT has weights of its own and it
+            may not.
+        misaligned_root: The release's slip, candidate i is scored with the vector of word i+1, the last candidate
+            without any vector, not even the dependent's.
     """
 
     heads: int

@@ -24,19 +24,32 @@ EXAMPLES = 100  # sentences of the test part that are kept, for people to look a
 class Probes(Result):
     """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
 
-    metrics: "UAS" (punctuation left out) or "UUAS".   score, low, high: (probe,) fractions, 95% bootstrap interval over
-    sentences.   with_punctuation: (probe,) UAS over all words, NaN for UUAS.   parameters, seconds: (probe,) of one
-    training.
-    relations: names by falling number of words; relation_n, relation_right: (probe, relation) words and right ones.
-    distances: (distance,) governor - word, cut at both ends, 0 for ROOT; distance_n, distance_right likewise.
-    attention: (2, layer, head) attention only's weights, governor -> dependent first.   root: (4, layer, head), those
-    on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].   layers: (layer,) UUAS by layer, embeddings first.
-    words, vectors: the most frequent words, and their vectors (word, dimension).   pair_weights: (2, 2, layer, head,
-    dimension) of attention and words: read with the governor's vector, then the dependent's; for attention governor ->
-    dependent, then back.   pair_bias: (2, layer, head).
-    curves: probe -> train_loss, validation_loss (nats a word) and seconds after each epoch or iteration.
-    about: parts, word vectors, control task, best offset, best layer.
-    sentences: the first ones of the test part, with every probe's guesses (the structural probe's edges).
+    Attributes:
+        probes: Names.
+        metrics: "UAS" (punctuation left out) or "UUAS".
+        score: (probe,) fractions.
+        low: (probe,) lower end of the 95% bootstrap interval over sentences.
+        high: (probe,) upper end.
+        with_punctuation: (probe,) UAS over all words, NaN for UUAS.
+        parameters: (probe,) number of weights.
+        seconds: (probe,) of one training.
+        relations: Names by falling number of words.
+        relation_n: (probe, relation) words.
+        relation_right: (probe, relation) right ones.
+        distances: (distance,) governor - word, cut at both ends, 0 for ROOT.
+        distance_n: (probe, distance) words.
+        distance_right: (probe, distance) right ones.
+        attention: (2, layer, head) attention only's weights, governor -> dependent first.
+        root: (4, layer, head), those on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].
+        layers: (layer,) UUAS by layer, embeddings first.
+        words: The most frequent ones.
+        vectors: (word, dimension) their vectors.
+        pair_weights: (2, 2, layer, head, dimension) of attention and words: read with the governor's vector, then
+            the dependent's; for attention governor -> dependent, then back.
+        pair_bias: (2, layer, head).
+        curves: Probe -> train_loss, validation_loss (nats a word) and seconds after each epoch or iteration.
+        about: Splits, word vectors, control task, best offset, best layer.
+        sentences: The first ones of the test part, with every probe's guesses (the structural probe's edges).
     """
 
     analysis: ClassVar[str] = "probes"

@@ -18,10 +18,14 @@ RESAMPLES = 1000
 class GoldWords:
     """The test part, all words of all sentences one after the other.
 
-    indices: (sentence,).   sentence: (word,) place among indices.   governor: (word,) 0 is ROOT.
-    relation: (word,) names.   counted: (word,) not punctuation.   edge: (word,) the structural probe's: neither the
-    word nor its governor is punctuation or ROOT.
-    distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
+    Attributes:
+        indices: (sentence,).
+        sentence: (word,) place among indices.
+        governor: (word,) 0 is ROOT.
+        relation: (word,) names.
+        counted: (word,) not punctuation.
+        edge: (word,) the structural probe's: neither the word nor its governor is punctuation or ROOT.
+        distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
     """
 
     indices: np.ndarray
@@ -58,8 +62,10 @@ class GoldWords:
 class Outcome:
     """One probe on the test part.
 
-    right: (word,) share of seeds in which the word's governor (UUAS: its edge) was found.   counted: (word,) bool.
-    guessed: by sentence index, governors (UUAS: edges), of the first seed.
+    Attributes:
+        right: (word,) share of seeds in which the word's governor (UUAS: its edge) was found.
+        counted: (word,) bool.
+        guessed: By sentence index, governors (UUAS: edges), of the first seed.
     """
 
     name: str

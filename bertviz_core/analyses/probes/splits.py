@@ -25,13 +25,13 @@ class Splits:
     test: np.ndarray
 
 
-def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
+def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
     """The parts of `sentences`, of which the last `given` are a test file of their own (0: a part is held out).
 
     Sentences of the same words stay together; training sentences that also stand in the test file are left out and
     counted. The cut depends on the seed and the words alone, not on the file's order.
     """
-    first = len(sentences) - given
+    first = len(sentences) - test_count
     tested = {sentence.words for sentence in sentences[first:]}
     for sentence in sentences[:first]:
         if sentence.words in tested:
@@ -43,10 +43,10 @@ def split(sentences: Sequence[Sentence], given: int, seed: int, early_stopping: 
             f"{len(order)} different sentences are too few to train a probe on.",
             hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.",
         )
-    cut = 0 if given else round(TEST * len(order))
+    cut = 0 if test_count else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
     split_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
-    drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * given
+    drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * test_count
     train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
     return Splits(train, validation, test)
 

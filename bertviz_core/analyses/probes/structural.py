@@ -45,7 +45,7 @@ class WordStates:
 
     def __init__(self, model: AttentionModel, sentences: Sequence[EncodedSentence]) -> None:
         self.model, self.sentences = model, sentences
-        shapes = [(model.layers + 1, len(one.sentence), model.encoder.config.hidden_size) for one in sentences]
+        shapes = [(model.layers + 1, len(each.sentence), model.encoder.config.hidden_size) for each in sentences]
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
         self._room = ScratchArray(ends[-1], "hidden states")
         flat = self._room.flat
@@ -138,18 +138,18 @@ def edges(
 ) -> dict[int, list[list[tuple[int, int]]]]:
     """For each sentence and layer, the edges (lower word, higher word), from 0, of the minimum spanning tree over the
     words that `counted` marks."""
-    found = {}
+    trees = {}
     for i in chosen.tolist():
         predicted = probe(_stacked(states, [i], probe))[:, 0].double().cpu().numpy()
         words = np.flatnonzero(counted[i])
-        found[i] = [_tree(layer[np.ix_(words, words)], words) for layer in predicted]
-    return found
+        trees[i] = [_tree(layer[np.ix_(words, words)], words) for layer in predicted]
+    return trees
 
 
-def right_edges(found: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
+def right_edges(trees_of: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
     """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `found`."""
     rows = []
-    for i, trees in found.items():
+    for i, trees in trees_of.items():
         pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]
         rows.append([[pair in edges for pair in pairs] for edges in map(set, trees)])
     return np.concatenate(rows, axis=1).astype(float)

@@ -75,8 +75,8 @@ class Data:
         governors: Sequence[np.ndarray] | None = None,
     ) -> None:
         self.device, self.governors, self.order = device, governors, chosen.tolist()
-        found = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
-        self.groups = [(group, rows) for group, rows in found if len(rows)]
+        sentences_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
+        self.groups = [(group, rows) for group, rows in sentences_of if len(rows)]
         self.words = sum(len(rows) * group.length for group, rows in self.groups)
         self.all_groups, self.place = features.groups, features.place
 

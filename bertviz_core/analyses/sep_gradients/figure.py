@@ -23,7 +23,7 @@ def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
     figure = make_subplots(1, 1)
     series = [_series(result, name) for name in CLASSES if f"to_{name}" in result.present]
     by_layer(figure, series, 1, base=base)
-    _log_axis(figure, 1, [one.values for one in series])
+    _log_axis(figure, 1, [each.values for each in series])
     layer_axes(figure, len(result.mean[0]), 1, base)
     stack_legends(figure, 1, GAP)
     return figure.update_layout(height=420)
@@ -38,7 +38,7 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     series = [_series(result, name) for name in ("sep", "other") if f"to_{name}" in result.present]
     by_layer(figure, series, 2, base=base)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
-    _log_axis(figure, 2, [one.values for one in series])
+    _log_axis(figure, 2, [each.values for each in series])
     layer_axes(figure, len(result.mean[0]), 2, base)
     stack_legends(figure, 2, GAP)
     return figure.update_layout(height=560)
@@ -102,7 +102,7 @@ def _series(result: SepGradients, name: str, form: str = "to_{}") -> Series:
 
 def _log_axis(figure: go.Figure, row: int, values: Sequence[np.ndarray]) -> None:
     """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
-    shown = np.concatenate([one[one > 0] for one in values])
+    shown = np.concatenate([each[each > 0] for each in values])
     few = shown.size and shown.max() / shown.min() < 100
     figure.update_yaxes(
         title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick="D2" if few else 1, row=row, col=1

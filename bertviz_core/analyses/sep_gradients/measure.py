@@ -41,8 +41,8 @@ class GradientAverages(SegmentAverages):
 
         super().update(batch, gradient)
         if gradient.layer == 0:  # once a batch
-            seen = gradient.predictions
-            each = (seen.loss, seen.right, seen.selected, torch.ones_like(seen.loss))
+            gradients = gradient.predictions
+            each = (gradients.loss, gradients.right, gradients.selected, torch.ones_like(gradients.loss))
             self.predicted += torch.stack([values.double().sum() for values in each])
 
     def merge(self, other: GradientAverages) -> None:
@@ -61,13 +61,13 @@ class GradientAverages(SegmentAverages):
         self.skipped = Skipped(state["skipped"])
 
 
-def measure(batch: Batch, seen: LayerGradient) -> Tensor:
+def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     """(batch, head, quantity) for QUANTITIES, G = |dL/dA|: the mean of G over rows i and keys j in a class, the sums
     over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts (section 3.2)."""
     import torch
 
     other = batch.mask & ~(batch.sep | batch.punctuation | batch.cls)
-    size = seen.gradient.abs()  # (batch, head, query, key)
+    size = gradients.gradient.abs()  # (batch, head, query, key)
     classes = torch.stack([batch.sep, batch.punctuation, batch.cls, other], -1).to(size)  # (batch, key, class)
     counts = classes.sum(1)[:, None]  # (batch, 1, class)
     rows = batch.row_weights[:, None, None].to(size)  # (batch, 1, 1, query)
@@ -76,7 +76,9 @@ def measure(batch: Batch, seen: LayerGradient) -> Tensor:
         """(batch, head, class): sums over the keys of each class, mean over rows."""
         return (rows @ values)[:, :, 0] @ classes * (counts / counts)
 
-    return torch.cat([to_classes(size) / counts, to_classes(size * seen.weights), to_classes(seen.weights)], -1)
+    return torch.cat(
+        [to_classes(size) / counts, to_classes(size * gradients.weights), to_classes(gradients.weights)], -1
+    )
 
 
 def accumulator(model: AttentionModel, request: Request) -> GradientAverages:
@@ -119,7 +121,7 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
         **accumulator.result(),
         texts=accumulator.texts(segments.tokens),
         loss=loss / count,
-        right=int(right),
+        correct=int(right),
         masked=int(masked),
     )
 

@@ -24,32 +24,35 @@ class SepGradients(HeadAverages):
     `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
     `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
     `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
-    loss: the mean over segments of L, in nats.   right, masked: how many masked tokens the model got right, and of how
-    many.
+
+    Attributes:
+        loss: The mean over segments of L, in nats.
+        correct: How many masked tokens the model got right.
+        masked: Of how many.
     """
 
     analysis: ClassVar[str] = "sep_gradients"
     loss: float
-    right: int
+    correct: int
     masked: int
 
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the model got right."""
-        return self.right / self.masked
+        return self.correct / self.masked
 
     def shares(self, form: str) -> dict[str, np.ndarray]:
         """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
         or "to_{}_times_attention". Classes that no segment has are missing."""
         sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
         total = np.sum(list(sums.values()), axis=0)
-        return {name: one / total for name, one in sums.items()}
+        return {name: values / total for name, values in sums.items()}
 
     def arrays(self) -> dict[str, Any]:
         # Spelled out: zero-argument super() breaks in a dataclass with slots.
         return HeadAverages.arrays(self) | {
             "loss": self.loss,
             "accuracy": self.accuracy,
-            "right_tokens": self.right,
+            "right_tokens": self.correct,
             "masked_tokens": self.masked,
         }

@@ -79,10 +79,10 @@ def brackets(text: str, where: str) -> Iterator[tuple[bool, str, bool]]:
     """(opens, label, closes) of every bracket at a word; raises InputError for anything else."""
     if text in NONE:
         return
-    found = list(BRACKET.finditer(text))
-    if "".join(match[0] for match in found) != text.replace("|", "") or not all(m[1] or m[3] for m in found):
+    parts = list(BRACKET.finditer(text))
+    if "".join(match[0] for match in parts) != text.replace("|", "") or not all(m[1] or m[3] for m in parts):
         raise InputError(
             f"{shorten(text)!r} is not a list of chain brackets.", where=where, hint="Write (3, 3) or (3), joined by |."
         )
-    for match in found:
+    for match in parts:
         yield bool(match[1]), match[2], bool(match[3])

@@ -27,8 +27,11 @@ class Block:
     """The rows of one document, before their chains are read: a list for each column, for a tuple for each row would
     keep the garbage collector busy.
 
-    width: how many columns the file has.   lines: the number of each row's line.   starts: the rows that begin a
-    sentence.   over: whether the sentence of the last row has ended.
+    Attributes:
+        width: How many columns the file has.
+        lines: The number of each row's line.
+        starts: The rows that begin a sentence.
+        over: Whether the sentence of the last row has ended.
     """
 
     name: str

@@ -90,7 +90,7 @@ def _label_place(order: str) -> int:
     return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
 
 
-def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
+def _read_row(draft: Draft, fields: list[str], index: int, line: int) -> None:
     """One word; an empty node (`8.1`) is no word, and a multi-word token (`5-6`) stands for the words after it."""
     if len(fields) != COLUMNS:
         raise InputError(
@@ -106,7 +106,7 @@ def _read_row(draft: Draft, fields: list[str], place: int, line: int) -> None:
         draft.governors.append(_governor(fields[6], draft.sentences[-1]))
     for entry in fields[9].split("|"):
         if entry.startswith("Entity="):
-            _read_entity(draft.chains, entry.removeprefix("Entity="), (start, len(draft.words)), place, line)
+            _read_entity(draft.chains, entry.removeprefix("Entity="), (start, len(draft.words)), index, line)
 
 
 def _governor(text: str, first: int) -> int | None:
@@ -116,10 +116,10 @@ def _governor(text: str, first: int) -> int | None:
     return first + number - 1 if number else -1
 
 
-def _read_entity(chains: Chains, text: str, span: tuple[int, int], place: int, line: int) -> None:
+def _read_entity(chains: Chains, text: str, span: tuple[int, int], index: int, line: int) -> None:
     for opens, attributes, closes in brackets(text, f"{chains.file}, line {line}"):
         names = attributes.split("-")
-        label = names[place] if len(names) > place else names[-1]
+        label = names[index] if len(names) > index else names[-1]
         if part := PART.fullmatch(label):
             if opens and part[2] == "1":
                 chains.skipped.add("a discontinuous mention", f"line {line}")

@@ -26,11 +26,15 @@ class Mention:
 class CoreferenceDocument:
     """One document. Mentions are ordered by (start, -end): what stands earlier precedes.
 
-    number: its place in the corpus, from 0.   where: "line 12", for people.
-    sentences: the first word of each.   tags: part of speech of each word, or None where the file has none.
-    governors: the word that governs each word, -1 for roots; None without trees.
-    parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
-    line: where it begins.   header: what the reader of another document knows from the beginning of the file.
+    Attributes:
+        number: Its place in the corpus, from 0.
+        where: "line 12", for people.
+        sentences: The first word of each.
+        tags: Part of speech of each word, or None where the file has none.
+        governors: The word that governs each word, -1 for roots; None without trees.
+        parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
+        line: Where it begins.
+        header: What the reader of another document knows from the beginning of the file.
     """
 
     number: int

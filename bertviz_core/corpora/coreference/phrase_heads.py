@@ -38,7 +38,7 @@ def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
 
     Pieces that do not bracket a tree give the phrases that did close; words outside them have none.
     """
-    found: dict[tuple[int, int], Phrase] = {}
+    phrases: dict[tuple[int, int], Phrase] = {}
     unclosed: list[Phrase] = []
     for word, piece in enumerate(parse):
         for label, leaf, closes in MARK.findall(piece):
@@ -53,18 +53,18 @@ def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
                 done = unclosed.pop()
                 done.end = word + 1
                 if done.label in NOUN_PHRASES:
-                    found[done.start, done.end] = done
-    return found
+                    phrases[done.start, done.end] = done
+    return phrases
 
 
 def phrase_head(phrase: Phrase, tags: Sequence[str]) -> int:
     """The index of the head word; of a phrase that is no noun phrase, its last word."""
     passed = []
-    one: Phrase | int = phrase
-    while isinstance(one, Phrase) and one.head is None:  # phrases may nest thousands deep: no recursion, nothing twice
-        passed.append(one)
-        one = _head_child(one, tags)
-    head = one if isinstance(one, int) else one.head
+    node: Phrase | int = phrase
+    while isinstance(node, Phrase) and node.head is None:  # phrases nest thousands deep: no recursion, nothing twice
+        passed.append(node)
+        node = _head_child(node, tags)
+    head = node if isinstance(node, int) else node.head
     assert head is not None
     for above in passed:
         above.head = head

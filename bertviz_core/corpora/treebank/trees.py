@@ -11,9 +11,12 @@ from bertviz_core.errors import shorten
 class Sentence:
     """One sentence of a treebank.
 
-    number: its place in the file, from 0, broken sentences counted.   line: where its first word stands, from 1.
-    words, relations: a string for each word.   governors: for each word the word that governs it, counted from 1;
-    0 is the root.
+    Attributes:
+        number: Its place in the file, from 0, broken sentences counted.
+        line: Where its first word stands, from 1.
+        words: Their forms.
+        relations: Of each word to its governor.
+        governors: For each word the word that governs it, counted from 1; 0 is the root.
     """
 
     number: int

@@ -19,6 +19,7 @@ from pages.shared.components.attention_lines import attention_lines
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens
+from pages.shared.views.beside import Side
 
 KEY = "attention-lines"
 
@@ -48,18 +49,34 @@ def lines(
     seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, min_weight: float, masked: Sequence[int]
 ) -> None:
     """The drawing; pins and masks go to the address."""
+    title = f"Head {selection.label}, {selection.checkpoint.name}"
+    side = Side(seen, selection.head, title, one, masked, same_tokens=True)
+    _lines(side, KEY, can_mask, min_weight)
+
+
+def beside(other: Side, can_mask: bool, min_weight: float) -> None:
+    """The second drawing: a pin or a mask on one side is on the other too, where it has the same tokens."""
+    _lines(other, f"{KEY}-2", can_mask and other.same_tokens, min_weight)
+
+
+def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
+    def pinned() -> None:
+        pins = st.session_state[key]["pins"]
+        if pins is not None and side.same_tokens:
+            address.put("pin", ",".join(pins))
+
     attention_lines(
-        seen,
-        selection.head,
-        key=KEY,
-        text=one.digest(),
-        title=f"Head {selection.label}, {selection.checkpoint.name}",
+        side.seen,
+        side.head,
+        key=key,
+        text=side.one.digest(),
+        title=side.title,
         min_weight=min_weight,
-        pins=marked_tokens.pins(address.get("pin")),
-        masked=masked,
+        pins=marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
+        masked=side.masked,
         can_mask=can_mask,
-        on_pins=_pinned,
-        on_mask=lambda: _mask(one, seen),
+        on_pins=pinned,
+        on_mask=lambda: _mask(side.one, side.seen, key),
     )
 
 
@@ -117,15 +134,9 @@ def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None
     st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
 
 
-def _pinned() -> None:
-    pins = st.session_state[KEY]["pins"]
-    if pins is not None:
-        address.put("pin", ",".join(pins))
-
-
-def _mask(one: OneInput, seen: InputAttention) -> None:
+def _mask(one: OneInput, seen: InputAttention, key: str) -> None:
     """Mask the unit that begins at a position, every piece of it, or give it back."""
-    start = st.session_state[KEY]["mask"]
+    start = st.session_state[key]["mask"]
     if start is None:
         return
     owner = one.layout.owner

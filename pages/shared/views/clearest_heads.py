@@ -7,7 +7,8 @@ import re
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads, shown_relations
+from bertviz_core.analyses.dependency_heads.relations import ShownRelations
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
@@ -39,7 +40,7 @@ def relations(results: Results, selection: Selection) -> None:
     """For the clearest relations, the sentences in which their best head is right and surest."""
     if "dependency_heads" not in results:
         return
-    shown = derived(shown_relations, results["dependency_heads"])
+    shown = derived(DependencyHeads.show_default, results["dependency_heads"])
     for found in derived(relation_heads, shown):
         label = found.head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,7 +54,7 @@ def relations(results: Results, selection: Selection) -> None:
         drawings(derived(_drawn, shown, found), f"gallery-{found.relation}")
 
 
-def _drawn(shown: DependencyHeads, found: RelationHead) -> list[tuple[str, str]]:
+def _drawn(shown: ShownRelations, found: RelationHead) -> list[tuple[str, str]]:
     """(where, SVG) of the sentences that are shown of a relation."""
     sentences = examples(shown, found.head, found.direction, found.relation)
     right = sorted((one for one in sentences if one.right == one.words), key=lambda one: -one.weight)

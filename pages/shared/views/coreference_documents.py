@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.document_figure import cut, described, draw, mention_text, passages
 from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.errors import BertvizError
 from pages.shared import boxes
 from pages.shared.frame import address, catalogue, viewer_link
@@ -23,7 +23,7 @@ INK = {"light": "#1f2430", "dark": "#e6e8ef"}  # the themes' text colors: an ima
 
 
 @address.fragment
-def documents(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
+def documents(result: AntecedentCounts, choice: Choice, selection: Selection) -> None:
     """Documents with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.subheader(f"Guesses of head {selection.label}")
     names = {number: f"{number}. {document['name']}" for number, document in enumerate(result.documents, start=1)}
@@ -52,7 +52,7 @@ def _look_closer(
     shown: Sequence[Guess],
     first: int,
     place: int,
-    about: tuple[CoreferenceHeads, Choice, Selection],
+    about: tuple[AntecedentCounts, Choice, Selection],
 ) -> None:
     """From one guess to the attention of the window that it was made in."""
     result, choice, selection = about

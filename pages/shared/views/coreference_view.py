@@ -8,11 +8,11 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.figure import arrow
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.predictions import score
-from bertviz_core.analyses.coreference_heads.result import Choice, CoreferenceHeads
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_bytes
@@ -27,7 +27,7 @@ PAPER_HEAD = "head 5-4"
 AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
 
 
-def choose_direction(result: CoreferenceHeads) -> int:
+def choose_direction(result: AntecedentCounts) -> int:
     """Which of DIRECTIONS the chosen head is read in, kept in the address; the paper's by default."""
     direction = address.segmented(
         "Direction of attention",
@@ -39,11 +39,11 @@ def choose_direction(result: CoreferenceHeads) -> int:
     return DIRECTIONS.index(direction)
 
 
-def claim(result: CoreferenceHeads, selection: Selection) -> None:
+def claim(result: AntecedentCounts, selection: Selection) -> None:
     """What this run shows by the paper's measure, in a sentence with its numbers; and the way to the head it names."""
-    best, n, origin = result.best(), int(result.n()[0]), result.provenance
+    best, n, origin = result.best(), int(result.n[0]), result.provenance
     row = result.head_row(best)
-    rules = dict(zip(result.systems, result.systems_accuracy()[:, 0], strict=True))["rule-based"]
+    rules = dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))["rule-based"]
     st.markdown(
         f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} of the "
         f"mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); the rules find {percent(rules, n)}. "
@@ -59,10 +59,10 @@ def claim(result: CoreferenceHeads, selection: Selection) -> None:
     _offer(best, selection)
 
 
-def other_claim(result: CoreferenceHeads, direction: int, selection: Selection) -> None:
+def other_claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
     """The same of the direction that is shown, where it is not the paper's."""
     if direction:
-        best, n = result.best(direction=direction), int(result.n()[0])
+        best, n = result.best(direction=direction), int(result.n[0])
         row = result.head_row(best)
         st.markdown(
             f"The rest of the page shows **{arrow(DIRECTIONS[direction])}**, which the paper does not measure: which "
@@ -91,35 +91,35 @@ def _offer(choice: Choice, selection: Selection) -> None:
         )
 
 
-def metrics(result: CoreferenceHeads, base: int) -> list[tuple[str, str, str]]:
+def metrics(result: AntecedentCounts, base: int) -> list[tuple[str, str, str]]:
     """(label, this run, paper) for the best head by the paper's measure, and for the paper's baselines."""
-    best, n = result.best(), int(result.n()[0])
+    best, n = result.best(), int(result.n[0])
     accuracy = result.head_row(best)["accuracy"]
     entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), f"paper: {paper.TABLE_2[PAPER_HEAD][0]}%")]
-    for name, share in zip(result.systems, result.systems_accuracy()[:, 0], strict=True):
+    for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
         if name in paper.TABLE_2:
             entries.append((name.capitalize(), percent(share, n), f"paper: {paper.TABLE_2[name][0]}%"))
     return entries
 
 
-def table_2(result: CoreferenceHeads, base: int) -> None:
+def table_2(result: AntecedentCounts, base: int) -> None:
     """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
-    best, accuracy = result.best(), result.accuracy()
-    systems = zip(result.systems, result.systems_accuracy(), strict=True)
-    rows = [_table_row(name, shares, result.n(), name) for name, shares in systems]
+    best, accuracy = result.best(), result.accuracy
+    systems = zip(result.systems, result.systems_accuracy, strict=True)
+    rows = [_table_row(name, shares, result.n, name) for name, shares in systems]
     label = f"best head, {best.head.label(base)}"
-    rows.append(_table_row(label, _of(accuracy, best), result.n(), PAPER_HEAD))
-    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n(), strict=True)]
+    rows.append(_table_row(label, _of(accuracy, best), result.n, PAPER_HEAD))
+    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
     each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
-    rows.append(_table_row("best head for each type", np.array(each), result.n(), ""))
+    rows.append(_table_row("best head for each type", np.array(each), result.n, ""))
     for index in range(1, len(result.directions)):
         other = result.best(direction=index)
         label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
-        rows.append(_table_row(label, _of(accuracy, other), result.n(), ""))
+        rows.append(_table_row(label, _of(accuracy, other), result.n, ""))
     st.markdown("**Table 2**: accuracy (%), mention → antecedent; in parentheses: the paper's, on CoNLL-2012")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
     named = [one.head.label(base) if one else "none" for one in apart]
-    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n(), named, strict=True)]
+    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, named, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. Wiseman et al.'s neural system reaches 83 in the paper.")
 
 
@@ -135,11 +135,11 @@ def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
     return np.asarray(accuracy[choice.direction, :, choice.head.layer, choice.head.head])
 
 
-def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> None:
+def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> None:
     """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
     rows = []
-    for index, (kind, n) in enumerate(zip(TYPE_ROWS, result.n(), strict=True)):
-        values = result.accuracy()[choice.direction, index]
+    for index, (kind, n) in enumerate(zip(TYPE_ROWS, result.n, strict=True)):
+        values = result.accuracy[choice.direction, index]
         share = values[choice.head.layer, choice.head.head]
         if not np.isnan(share):
             low, high = wilson(share * n, n)
@@ -154,7 +154,7 @@ def numbers(result: CoreferenceHeads, choice: Choice, selection: Selection) -> N
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 
 
-def with_uploaded_predictions(result: CoreferenceHeads, request: Request) -> CoreferenceHeads:
+def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> AntecedentCounts:
     """The result with another system's chains scored beside it, where the reader has given some."""
     with st.popover("Compare another system", icon=":material/compare_arrows:"):
         values = st.file_uploader("Its chains for the same documents, in any supported format", key="predictions")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.result import UAS
+from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
@@ -158,8 +158,8 @@ def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tupl
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[place]:,}", of_all)]
     if not np.isnan(result.loss[place]):
-        right = f"{result.right[place]:.1%} accuracy"
-        entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", right))
+        accuracy = f"{result.masked_accuracy[place]:.1%} accuracy"
+        entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", accuracy))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
     entries.append(("Heads with a behavior", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)

@@ -35,6 +35,17 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
     return _own(selection, model)
 
 
+def again(selection: Selection, model: AttentionModel) -> OneInput:
+    """The input that `choose` has drawn, as another model reads it."""
+    state = st.session_state
+    if state["input"] == "corpus":
+        return _pick(selection, model, int(state["segment"]))
+    if state["input"] == "example":
+        return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
+    texts = (state["text"] or "", state["second"] or "")
+    return from_text(*texts, model.tokens, selection.settings, given=state["given"])
+
+
 def forget_marks() -> None:
     """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
     forget_masks()
@@ -77,9 +88,14 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
     number = address.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
+    one = _pick(selection, model, number)
+    st.caption(f"{selection.source.name}, {one.example.where}")
+    return one
+
+
+def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:
     made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
     example = _segments(made_of, selection, model).pick(number)
-    st.caption(f"{selection.source.name}, {example.where}")
     return OneInput(example, layout_of(example, model.tokens))
 
 

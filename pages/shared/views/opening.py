@@ -52,8 +52,8 @@ def _coreference(selection: Selection) -> Head | None:
         return None
     candidates, kind = address.ahead("candidates", CANDIDATES[0]), address.ahead("kind", TYPE_ROWS[0])
     direction = address.ahead("direction", DIRECTIONS[0])
-    shown = result.chosen(candidates if candidates in CANDIDATES else CANDIDATES[0])
-    place = result.directions.index(direction) if direction in result.directions else 0
+    shown = result.show(candidates if candidates in CANDIDATES else CANDIDATES[0])
+    place = shown.directions.index(direction) if direction in shown.directions else 0
     best: Head = shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], place).head
     return best
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.formats import CONLLU
@@ -21,7 +22,7 @@ MAX_OFFSET = 5
 
 
 class Counts(NamedTuple):
-    """The arguments of `DependencyHeads.chosen`."""
+    """The arguments of `DependencyHeads.show`."""
 
     view: str
     min_count: int
@@ -56,7 +57,7 @@ def counts(stored: DependencyHeads, selection: Selection) -> Counts:
     return Counts(view, min_count, offsets, merge)
 
 
-def choose(result: DependencyHeads) -> tuple[str, int]:
+def choose(result: RelationCounts) -> tuple[str, int]:
     """Draw the choice of relation and direction. A relation brings its best head's direction along."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         relation = address.selectbox(
@@ -67,14 +68,14 @@ def choose(result: DependencyHeads) -> tuple[str, int]:
             follows=True,
             on_change=lambda: address.release("direction"),
         )
-        best = DIRECTIONS[int(result.best[result.relations.index(relation)][0])]
+        best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
         direction = address.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
     return relation, DIRECTIONS.index(direction)
 
 
-def take(result: DependencyHeads, place: int) -> None:
+def take(result: RelationCounts, place: int) -> None:
     """In a callback: choose a relation, its best head, and that head's direction."""
-    direction, layer, head = (int(value) for value in result.best[place])
+    direction, layer, head = (int(value) for value in result.best()[place])
     address.choose(relation=result.relations[place], direction=DIRECTIONS[direction], head=Head(layer, head).label())
 
 
@@ -91,10 +92,10 @@ def opening_head(selection: Selection) -> Head | None:
         min(small_int(address.ahead("offsets", "")) or default.offsets, 20),
         address.ahead("merge", "false") == "true",
     )
-    result = derived(DependencyHeads.chosen, stored, *chosen)
+    result = derived(DependencyHeads.show, stored, *chosen)
     relation = address.ahead("relation", result.most_telling())
     relation = relation if relation in result.relations else result.most_telling()
-    best = DIRECTIONS[int(result.best[result.relations.index(relation)][0])]
+    best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
     direction = address.ahead("direction", best)
     return result.best_in(relation, DIRECTIONS.index(direction if direction in DIRECTIONS else best))
 

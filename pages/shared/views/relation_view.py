@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import SentenceExample, example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
-from bertviz_core.analyses.dependency_heads.result import ALL, UAS, DependencyHeads
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts, ShownRelations
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.heads import Head
@@ -38,7 +38,7 @@ class Choice(NamedTuple):
     head: Head
 
 
-def say_view(result: DependencyHeads, view: str) -> None:
+def say_view(result: RelationCounts, view: str) -> None:
     """Which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
@@ -51,12 +51,12 @@ def say_view(result: DependencyHeads, view: str) -> None:
     )
 
 
-def headline(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> None:
+def headline(result: RelationCounts, relation: str, direction: int, selection: Selection) -> None:
     """What the shown head does for the relation, whether the best head is above the baseline, and the way to it."""
     index = result.relations.index(relation)
     row, n = result.to_frame().iloc[index], int(result.n.sum(0)[index])
     shown, share = Choice(direction, selection.head), _share(result, index, direction, selection.head)
-    best = Choice(int(result.best[index][0]), Head.parse(row["head"]))
+    best = Choice(int(result.best()[index][0]), Head.parse(row["head"]))
     is_best = share == row["accuracy"]
     text, button = st.columns([5, 1], vertical_alignment="center")
     with text:
@@ -89,11 +89,11 @@ def _named(choice: Choice, selection: Selection) -> str:
     return f"{choice.head.label(selection.base)}, {DIRECTIONS[choice.direction].replace('->', ' → ')}"
 
 
-def _share(result: DependencyHeads, index: int, direction: int, head: Head) -> float:
+def _share(result: RelationCounts, index: int, direction: int, head: Head) -> float:
     return float(result.accuracy[direction, index, head.layer, head.head])
 
 
-def numbers(result: DependencyHeads, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: RelationCounts, relation: str, direction: int, selection: Selection) -> list[tuple[str, str, str]]:
     """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
     index = result.relations.index(relation)
     row, n = result.to_frame().iloc[index], int(result.n.sum(0)[index])
@@ -118,7 +118,7 @@ def numbers(result: DependencyHeads, relation: str, direction: int, selection: S
     return entries
 
 
-def table(result: DependencyHeads, selection: Selection) -> None:
+def table(result: RelationCounts, selection: Selection) -> None:
     """Every relation, sortable; a click on a row chooses the relation, its best head and that head's direction."""
     st.dataframe(
         relation_table(result, selection.base),
@@ -138,14 +138,14 @@ def table(result: DependencyHeads, selection: Selection) -> None:
     )
 
 
-def _row_clicked(result: DependencyHeads) -> None:
+def _row_clicked(result: RelationCounts) -> None:
     rows = st.session_state["relations"]["selection"]["rows"]
     if rows:
         take(result, rows[0])
 
 
 @address.fragment
-def sentences(result: DependencyHeads, selection: Selection, relation: str, direction: int) -> None:
+def sentences(result: ShownRelations, selection: Selection, relation: str, direction: int) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     st.subheader(
         f"Head {selection.label} in sentences" + ("" if relation in (ALL, UAS) else f" with {plain(relation)}")

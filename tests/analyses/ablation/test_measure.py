@@ -249,3 +249,12 @@ def test_sets_are_removed_in_order_of_their_change() -> None:
         [[False, True], [True, True]],
         [[True, True], [True, True]],
     ]
+
+
+def test_tables_hold_every_group_and_word(result: Ablation) -> None:
+    tables = result.tables()
+    assert list(tables) == list(Ablation.more_tables)
+    assert list(tables["groups"]["loss_change"]) == [group["loss_change"] for group in result.groups]
+    assert list(tables["curve"]["loss"]) == result.removed_loss.tolist()
+    words = tables["words"].groupby("head").size().to_dict()
+    assert words == {head.label(): len(list(result.words(head))) for head in all_heads(2, 2)}

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, paper_figure
-from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads
-from bertviz_core.analyses.coreference_heads.result import Choice
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import sample
@@ -21,21 +20,21 @@ from bertviz_core.models import checkpoint
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory) -> CoreferenceHeads:
+def result(tmp_path_factory) -> AntecedentCounts:
     """The result that ships."""
     store = Store(tmp_path_factory.mktemp("store"))
     found = find(store, Request("coreference_heads", checkpoint.find("demo"), sample("coreference")))
     assert found is not None, "compute the shipped results anew"
-    return found
+    return found.default_view()
 
 
 def test_a_map_for_each_type(result):
     figure = paper_figure(result, chosen=Head(5, 3))
     assert figure.layout.annotations[-1].text == "Attention: mention → antecedent"
-    for trace, values in zip(figure.data, result.accuracy()[0], strict=True):
+    for trace, values in zip(figure.data, result.accuracy[0], strict=True):
         np.testing.assert_allclose(trace.marker.color, values.reshape(-1))
     assert [a.text for a in figure.layout.annotations][:2] == [
-        f"{kind}, n = {n:,}" for kind, n in zip(("all", "pronoun"), result.n(), strict=False)
+        f"{kind}, n = {n:,}" for kind, n in zip(("all", "pronoun"), result.n, strict=False)
     ]
 
 

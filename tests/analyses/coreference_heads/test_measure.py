@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads, Selections, finish
 from bertviz_core.analyses.coreference_heads.predictions import score_windows
-from bertviz_core.analyses.coreference_heads.result import Choice
 from bertviz_core.corpora.coreference.head_words import TYPES
 from bertviz_core.corpora.samples import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -115,16 +115,16 @@ def backwards(window) -> np.ndarray:
 
 def test_a_planted_head_is_right_about_everything(tokens):
     result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
-    assert result.best() == Choice(0, Head(0, 1))
+    assert result.default_view().best() == Choice(0, Head(0, 1))
     for candidates in CANDIDATES:
-        accuracy = result.chosen(candidates).accuracy()
+        accuracy = result.show(candidates).accuracy
         assert accuracy.shape == (2, 4, 1, 2)
         np.testing.assert_array_equal(accuracy[0, :, 0, 1], 1.0)
         assert (accuracy[0, :, 0, 0] < 0.6).all()
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("head 1-2", "all"), "accuracy"] == 1 and frame.loc[("head 1-2", "all"), "heldout_accuracy"] == 1
-    right, total = result.by_distance(Choice(0, Head(0, 1)))
-    assert (right == total).all() and total.sum() == result.n()[0] and len(total) == len(BIN_NAMES)
+    right, total = result.default_view().by_distance(Choice(0, Head(0, 1)))
+    assert (right == total).all() and total.sum() == result.default_view().n[0] and len(total) == len(BIN_NAMES)
     document, mention = result.items[0]
     guess = result.documents[document]["mentions"][result.guess[0, 0, 1, 0]]
     assert guess[2] == result.documents[document]["mentions"][mention][2]  # the same chain
@@ -136,13 +136,17 @@ def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
     # All equal, head 1's row guesses the first candidate: "one" for "he" and for "him", where "a man" is right.
     text = "[2 one ] saw [1 a man ] . / [1 he ] sat by [1 him ] ."
     result = analyze(windows(tokens, *[text] * 4), backwards)
-    assert result.accuracy()[0, 0].tolist() == [[0, 0.5]] and result.accuracy()[1, 0, 0, 0] == 1
-    assert result.best() == Choice(0, Head(0, 1)) and result.best(direction=1) == Choice(1, Head(0, 0))
+    assert (
+        result.default_view().accuracy[0, 0].tolist() == [[0, 0.5]] and result.default_view().accuracy[1, 0, 0, 0] == 1
+    )
+    assert result.default_view().best() == Choice(0, Head(0, 1)) and result.default_view().best(direction=1) == Choice(
+        1, Head(0, 0)
+    )
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.index.is_unique
     ours, other = (frame.loc[(name, "all")] for name in ("head 1-2", "head 1-1, antecedent->mention"))
     assert (ours["direction"], other["direction"]) == DIRECTIONS
-    assert ours["accuracy"] == ours["heldout_accuracy"] == result.accuracy()[0, 0, 0, 1]
+    assert ours["accuracy"] == ours["heldout_accuracy"] == result.default_view().accuracy[0, 0, 0, 1]
     assert other["accuracy"] == other["heldout_accuracy"] == 1.0
     assert list(frame.index.get_level_values("system"))[-1] == other.name[0]
     best = result.summary()["best"]
@@ -161,14 +165,17 @@ def test_a_held_out_accuracy_that_is_absent_is_none_in_the_summary(tokens):
 def test_every_window_gives_its_own_guesses(tokens):
     """What is kept for people agrees with what is counted, whatever the batches."""
     one, many = (analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted, batch=size) for size in (1, 7))
-    np.testing.assert_array_equal(one.right, many.right)
+    np.testing.assert_array_equal(one.correct, many.correct)
     np.testing.assert_array_equal(one.guess, many.guess)
-    np.testing.assert_array_equal(one.total, many.total)
+    np.testing.assert_array_equal(one.group_n, many.group_n)
     right = 0
     for column, (document, mention) in enumerate(many.items):
         mentions = many.documents[document]["mentions"]
         right += mentions[mention][2] == mentions[many.guess[1, 0, 1, column]][2]
-    assert right == round(many.accuracy()[1, 0, 0, 1] * many.n()[0]) and len(many.items) == many.n()[0]
+    assert (
+        right == round(many.default_view().accuracy[1, 0, 0, 1] * many.default_view().n[0])
+        and len(many.items) == many.default_view().n[0]
+    )
 
 
 def test_arithmetic_written_out(tokens):
@@ -194,16 +201,16 @@ def test_arithmetic_written_out(tokens):
         return maps
 
     result = analyze(given, attend)
-    assert by_type(result.total).tolist() == [[3, 1], [2, 0], [1, 0], [0, 1]]  # all, pronoun, proper, nominal; folds
+    assert by_type(result.group_n).tolist() == [[3, 1], [2, 0], [1, 0], [0, 1]]  # all, pronoun, proper, nominal; folds
     assert result.single == 2  # documents 1 and 2's She
     # Candidates: He {man, one}; the boy {boy}; She {Ann}; Ann {Ann, She}, where both are right.
     # Head 1 from He: the word before, ".", is no candidate; all others are equal, so the first, "man": right.
     # Head 2 from He looks at word 0, "a", no candidate: again the first, "man": right.
-    np.testing.assert_array_equal(result.chosen("mentions").accuracy()[0, 0], [[1, 1]])
+    np.testing.assert_array_equal(result.show("mentions").accuracy[0, 0], [[1, 1]])
     # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
-    np.testing.assert_array_equal(result.chosen("words").accuracy()[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
-    assert result.by_distance("nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
-    assert result.by_gender("nearest")[1].tolist() == [1, 1, 0]
+    np.testing.assert_array_equal(result.show("words").accuracy[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
+    assert result.default_view().by_distance("nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
+    assert result.default_view().by_gender("nearest")[1].tolist() == [1, 1, 0]
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("nearest", "all"), "accuracy"] == 0.75  # He: "one" is nearest
     assert frame.loc[("head 1-1", "pronoun"), "n"] == 2
@@ -225,23 +232,23 @@ def test_held_out_choice_is_made_in_the_other_half(tokens):
         return maps
 
     result = analyze(given, attend)
-    assert result.accuracy()[0, 0].tolist() == [[0.5, 0.5]]
-    assert result.heldout()[0] == 0
+    assert result.default_view().accuracy[0, 0].tolist() == [[0.5, 0.5]]
+    assert result.default_view().heldout()[0] == 0
     lone = analyze(windows(tokens, text), attend)
-    assert lone.accuracy()[0, 0].tolist() == [[1.0, 0.0]] and np.isnan(lone.heldout()[0])
+    assert lone.default_view().accuracy[0, 0].tolist() == [[1.0, 0.0]] and np.isnan(lone.default_view().heldout()[0])
 
 
 @pytest.mark.parametrize(("text", "right", "items"), TEN)
 def test_baselines_by_hand(tokens, text, right, items):
     result = analyze(windows(tokens, text), uniform)
-    assert result.systems == list(BASELINES) and result.n()[0] == items
-    assert tuple(by_type(result.system_right).sum(-1)[:, 0]) == right
+    assert result.systems == list(BASELINES) and result.default_view().n[0] == items
+    assert tuple(by_type(result.system_correct).sum(-1)[:, 0]) == right
 
 
 def test_baselines_over_ten_documents(tokens):
     """1, 3, 4 and 12 of 14 by the sums of the columns above."""
     result = analyze(windows(tokens, *(text for text, _, _ in TEN)), uniform)
-    np.testing.assert_allclose(result.systems_accuracy()[:, 0], np.array([1, 3, 4, 12]) / 14)
+    np.testing.assert_allclose(result.default_view().systems_accuracy[:, 0], np.array([1, 3, 4, 12]) / 14)
 
 
 @pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
@@ -268,17 +275,18 @@ def test_the_model_equals_the_oracle(demo, settings):
     budget = given.settings.max_length - 2
     counts = oracle.right_guesses(list(documents.values()), maps, budget, given.settings.paper)
     typed = np.moveaxis(
-        by_type(np.moveaxis(ours.right, 2, -1)), -2, 2
+        by_type(np.moveaxis(ours.correct, 2, -1)), -2, 2
     )  # (direction, candidates, type, layer, head, fold)
-    assert sum(n for key, n in counts.items() if key[0] == "n") == ours.n()[0] > 30
+    assert sum(n for key, n in counts.items() if key[0] == "n") == ours.default_view().n[0] > 30
     assert ours.summary()["best"] == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
     written_out = oracle.baselines(list(documents.values()), budget, given.settings.paper)
     for row, name in enumerate(ours.systems):
         if name in written_out:
-            assert dict(zip(TYPES, by_type(ours.system_right)[row, 1:].sum(-1), strict=True)) == written_out[name], name
+            counted = by_type(ours.system_correct)[row, 1:].sum(-1)
+            assert dict(zip(TYPES, counted, strict=True)) == written_out[name], name
     for key, right in counts.items():
         if key[0] == "n":
-            assert by_type(ours.total)[TYPE_ROWS.index(key[1]), key[2]] == right
+            assert by_type(ours.group_n)[TYPE_ROWS.index(key[1]), key[2]] == right
         else:
             direction, candidates, kind, fold, layer, head = key
             place = (direction, CANDIDATES.index(candidates), 1 + TYPES.index(kind), layer, head, fold)
@@ -316,25 +324,27 @@ def test_predictions_for_other_documents_are_refused(tokens):
 def test_a_causal_model_cannot_look_ahead(tokens):
     result = analyze(windows(tokens, "[1 he ] so [1 he ]"), uniform)
     result.provenance["model"]["causal"] = True
-    assert np.isnan(result.accuracy()[1]).all() and not np.isnan(result.accuracy()[0, 0]).any()
-    assert result.best().direction == 0 and result.directions == DIRECTIONS[:1]
+    assert (
+        np.isnan(result.default_view().accuracy[1]).all() and not np.isnan(result.default_view().accuracy[0, 0]).any()
+    )
+    assert result.default_view().best().direction == 0 and result.default_view().directions == DIRECTIONS[:1]
     assert set(result.to_frame()["direction"]) == {"", DIRECTIONS[0]}
 
 
 def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
     result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), uniform)
-    strict = result.chosen("words")
-    assert (result.candidates, strict.candidates) == ("mentions", "words")
-    assert strict.accuracy().max() < result.accuracy().max() and result.provenance["options"] == {}
+    strict = result.show("words")
+    assert (result.default_view().candidates, strict.candidates) == ("mentions", "words")
+    assert strict.accuracy.max() < result.default_view().accuracy.max() and result.provenance["options"] == {}
     with pytest.raises(SettingsError, match="no candidates 'tokens'"):
-        result.chosen("tokens")
+        result.show("tokens")
 
 
 def test_a_result_survives_storing_and_exports_plain_json(tokens):
     result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     again = CoreferenceHeads.from_bytes(result.to_bytes())
-    np.testing.assert_array_equal(again.right, result.right)
-    assert again.documents == result.documents and again.best() == result.best()
+    np.testing.assert_array_equal(again.correct, result.correct)
+    assert again.documents == result.documents and again.default_view().best() == result.default_view().best()
     assert set(result.to_frame()["type"]) == set(TYPE_ROWS)
     arrays = json.loads(json.dumps(result.arrays()))
     assert np.shape(arrays["accuracy"]) == (2, 4, 1, 2) and arrays["types"] == list(TYPE_ROWS)

@@ -28,7 +28,7 @@ def result(request, tmp_path_factory):
     asked = Request("dependency_heads", checkpoint.find("demo"), sample("treebank"), Settings(mode=request.param))
     stored = find(Store(tmp_path_factory.mktemp("store")), asked)
     assert stored is not None, "run python -m bertviz_core.assets.build"
-    return stored.chosen("function-heads", 20)
+    return stored.show("function-heads", 20)
 
 
 def test_the_shipped_result_is_of_the_treebank_as_it_is(result):

@@ -117,7 +117,7 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
         )
         assert result.segments[QUANTITIES.index(quantity)] == len(per_segment)
     assert result.loss == pytest.approx(np.mean(losses), rel=1e-5)
-    assert (result.right, result.masked) == (right, masked)
+    assert (result.correct, result.masked) == (right, masked)
     assert result.accuracy == right / masked
 
 
@@ -181,7 +181,7 @@ def test_neither_batch_nor_order_matters(model: loading.AttentionModel, batch_to
         np.testing.assert_array_equal(other.segments, alone.segments)
         np.testing.assert_array_equal(other.top[: len(CLASSES)], alone.top[: len(CLASSES)])
         assert other.loss == pytest.approx(alone.loss, rel=1e-6)
-        assert (other.right, other.masked) == (alone.right, alone.masked)
+        assert (other.correct, other.masked) == (alone.correct, alone.masked)
 
 
 def test_the_classes_partition_the_total(model: loading.AttentionModel) -> None:

@@ -1,0 +1,267 @@
+"""Right guesses by head, direction and group of items, for one set of candidates: what tables and figures show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.analyses.coreference_heads.groups import (
+    BIN_NAMES,
+    FOLDS,
+    GENDERS,
+    TYPE_ROWS,
+    by_distance,
+    by_gender,
+    by_type,
+)
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.proportions import share, wilson
+from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
+from bertviz_core.heads import Head, all_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bertviz_core.corpora.source import Source
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Choice:
+    """A head read in one direction (the index in DIRECTIONS)."""
+
+    direction: int
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class AntecedentCounts(Result):
+    """Counts of right guesses, and the first documents with every head's guesses.
+
+    Attributes:
+        correct: (direction, group, layer, head) right guesses.
+        group_n: (group,) items.
+        systems: Names of baselines and of uploaded predictions.
+        system_correct: (system, group) right guesses.
+        single: Items with exactly one word to choose from.
+        documents: The first ones, see `documents`.
+        items: (item, 2) their items: the document, the mention.
+        guess: (direction, layer, head, item) the mention guessed.
+        weight: (direction, layer, head, item) the attention that it has.
+    """
+
+    analysis: ClassVar[str] = "coreference_heads"
+    more_tables: ClassVar[tuple[str, ...]] = ("heads", "groups")
+
+    correct: np.ndarray
+    group_n: np.ndarray
+    systems: list[str]
+    system_correct: np.ndarray
+    single: int
+    documents: list[dict[str, Any]]
+    items: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def candidates(self) -> str:
+        """What the head may choose from: the head words of preceding mentions, or all other words."""
+        return str(self.provenance["options"].get("candidates", CANDIDATES[0]))
+
+    def with_predictions(self, predictions: Source, correct: np.ndarray) -> AntecedentCounts:
+        """One more system: another's chains, of which `correct` (group,) items are right, see `predictions`."""
+        named = {"name": predictions.name, "digest": predictions.digest}
+        return replace(
+            self,
+            provenance=self.provenance | {"options": self.provenance["options"] | {"predictions": named}},
+            systems=[*self.systems, f"predictions: {predictions.name}"],
+            system_correct=np.concatenate([self.system_correct, correct[None]]),
+        )
+
+    @property
+    def n(self) -> np.ndarray:
+        """(type,) items of each of TYPE_ROWS."""
+        return by_type(self.group_n).sum(-1)
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none, and
+        for the attention of earlier words to later ones in a causal model."""
+        return share(self._typed().sum(-1), self.n[:, None, None])
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Those of DIRECTIONS that there are: in a causal model earlier words attend to no later ones."""
+        return DIRECTIONS[:1] if self.provenance["model"]["causal"] else DIRECTIONS
+
+    def best(self, kind: str = "all", direction: int = 0) -> Choice:
+        """The head with the most right guesses on one type, the first of equals.
+
+        Args:
+            kind: One of TYPE_ROWS.
+            direction: The index in DIRECTIONS in which heads are read; by default the paper's.
+        """
+        return Choice(direction, _most(self._typed()[direction, TYPE_ROWS.index(kind)].sum(-1)))
+
+    def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:
+        """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
+        documents, both halves pooled; NaN where a half has no item of that type."""
+        typed = self._typed()[direction]  # (type, layer, head, fold)
+        if not by_type(self.group_n)[TYPE_ROWS.index(picked_on)].all():
+            return np.full(len(TYPE_ROWS), np.nan)
+        right = np.zeros(len(TYPE_ROWS))
+        for fold in range(FOLDS):
+            head = _most(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
+            right += typed[:, head.layer, head.head, fold]
+        return share(right, self.n)
+
+    @property
+    def systems_accuracy(self) -> np.ndarray:
+        """(system, type)."""
+        return share(by_type(self.system_correct).sum(-1), self.n)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
+        paper's measure; last the head that is best in the other direction, where there is one."""
+        n, best = self.n, self.best()
+        for name, counts in zip(self.systems, by_type(self.system_correct).sum(-1), strict=True):
+            for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
+                yield _row(name, kind, right, total, right / total if total else np.nan)
+        yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
+        for kind, total in zip(TYPE_ROWS[1:], n[1:], strict=True):
+            if total and self.best(kind) != best:
+                yield self.head_row(self.best(kind), kind, picked_on=kind)
+        for direction in range(1, len(self.directions)):
+            other = self.best(direction=direction)
+            yield from (self.head_row(other, kind) for kind in TYPE_ROWS)
+
+    def head_row(self, choice: Choice, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
+        """A row of Table 2: a head that is best on `picked_on` in its direction, scored on mentions of one kind."""
+        row, name = TYPE_ROWS.index(kind), f"head {choice.head.label()}"
+        right = self._typed()[choice.direction, row, choice.head.layer, choice.head.head].sum()
+        heldout = self.heldout(picked_on, choice.direction)[row]
+        direction = DIRECTIONS[choice.direction]
+        if choice.direction:
+            name += f", {direction}"
+        return _row(name, kind, right, self.n[row], heldout, direction)
+
+    def to_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows()))
+
+    def heads_frame(self, direction: int) -> pd.DataFrame:
+        """A row for each head read in one direction, a column for each of TYPE_ROWS."""
+        return head_frame(dict(zip(TYPE_ROWS, self.accuracy[direction], strict=True)))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head on every type of mention; and every head and every system by distance and by gender."""
+        import pandas as pd
+
+        names = [head.label() for head in all_heads(*self.correct.shape[2:])]
+        right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
+        n = np.broadcast_to(self.n[:, None], right.shape)
+        low, high = wilson(right, n)
+        typed = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
+        counts = self.correct.reshape(*self.correct.shape[:2], -1)
+        groups = ["", ""]
+        for index, (by, places) in enumerate(((by_distance, BIN_NAMES), (by_gender, GENDERS))):
+            total = by(self.group_n)[:, None]
+            of_heads = np.moveaxis(by(np.moveaxis(counts, 1, -1)), -1, 1)
+            axes = {"direction": DIRECTIONS, "group": places}
+            heads = tidy(
+                axes | {"system": [f"head {name}" for name in names]}, {"n": total + 0 * of_heads, "right": of_heads}
+            )
+            systems = tidy(
+                {"system": self.systems, "group": places},
+                {"n": by(self.group_n) + 0 * by(self.system_correct), "right": by(self.system_correct)},
+            )
+            groups[index] = pd.concat([systems, heads])
+        grouped = pd.concat(groups, ignore_index=True)
+        return {
+            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, typed),
+            "groups": grouped.assign(accuracy=share(grouped["right"], grouped["n"].to_numpy())),
+        }
+
+    def claim(self) -> str:
+        best, baselines = self.best(), dict(zip(self.systems, self.systems_accuracy[:, 0], strict=True))
+        row = self.head_row(best)
+        heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
+        others = ", ".join(f"{name} {share:.1%}" for name, share in baselines.items())
+        return (
+            f"Head {best.head.label()}, mention → antecedent, finds an antecedent of {row['accuracy']:.1%} of "
+            f"{row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {others}."
+        )
+
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "types": list(TYPE_ROWS),
+            "n": to_lists(self.n),
+            "single_candidate": self.single,
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """The head that is best on all mentions by the paper's measure; what is absent is None."""
+        best = self.best()
+        row = self.head_row(best)
+        numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
+        absent = {name: None for name, number in numbers.items() if np.isnan(number)}
+        return {"best": {"head": best.head.label(), "direction": row["direction"]} | numbers | absent}
+
+    def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+        """(bin,) right guesses and items of a head, or of a system by name."""
+        return by_distance(self._counts(choice)), by_distance(self.group_n)
+
+    def by_gender(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+        """(gender,) right guesses and items: pronouns that tell a gender."""
+        return by_gender(self._counts(choice)), by_gender(self.group_n)
+
+    def guesses(self, document: int, choice: Choice) -> list[Guess]:
+        """A head's guesses among preceding mentions, for the items of `documents[document]`."""
+        mentions = self.documents[document]["mentions"]
+        guesses = []
+        for item in np.flatnonzero(self.items[:, 0] == document):
+            mention = int(self.items[item, 1])
+            at = (choice.direction, choice.head.layer, choice.head.head, item)
+            guessed = int(self.guess[at])
+            guesses.append(
+                Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2])
+            )
+        return guesses
+
+    def _counts(self, choice: Choice | str) -> np.ndarray:
+        if isinstance(choice, str):
+            return self.system_correct[self.systems.index(choice)]
+        return self.correct[choice.direction, :, choice.head.layer, choice.head.head]
+
+    def _typed(self) -> np.ndarray:
+        """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
+        typed = np.moveaxis(by_type(np.moveaxis(self.correct, 1, -1)), 3, 1).astype(float)
+        if self.provenance["model"]["causal"]:
+            typed[1] = np.nan
+        return typed
+
+
+def _most(right: np.ndarray) -> Head:
+    """The head with the largest of (layer, head), the first of equals."""
+    layer, head = np.unravel_index(int(right.argmax()), right.shape)
+    return Head(int(layer), int(head))
+
+
+def _row(system: str, kind: str, right: float, total: int, heldout: float, direction: str = "") -> dict[str, Any]:
+    low, high = wilson(np.array(right), np.array(total))
+    return {
+        "system": system,
+        "type": kind,
+        "n": int(total),
+        "accuracy": right / total if total else np.nan,
+        "low": float(low),
+        "high": float(high),
+        "heldout_accuracy": float(heldout),
+        "direction": direction,
+    }

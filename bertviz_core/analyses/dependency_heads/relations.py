@@ -1,0 +1,160 @@
+"""Right guesses by relation, as tables, figures and pages show them: one view of what the analysis has counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
+from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.heads import Head, all_heads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
+ROOT = "root"  # no head can find the governor of a root: it is no row of its own
+NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
+
+
+@dataclass(frozen=True, slots=True)
+class RelationCounts(Result):
+    """Right guesses for every relation and head, counted in words.
+
+    Attributes:
+        relations: Name the relation axis: "all" and "UAS" first, then by falling number of words.
+        n: (fold, relation) words.
+        correct: (fold, direction, relation, layer, head) guesses that are right.
+        offsets: (offset,) the fixed offsets that compete as baselines.
+        offset_correct: (offset, relation) right guesses of each.
+    """
+
+    analysis: ClassVar[str] = "dependency_heads"
+    more_tables: ClassVar[tuple[str, ...]] = ("heads", "offsets")
+    relations: list[str]
+    n: np.ndarray
+    correct: np.ndarray
+    offsets: np.ndarray
+    offset_correct: np.ndarray
+
+    @property
+    def paper(self) -> bool:
+        return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """(direction, relation, layer, head), fractions."""
+        return share(self.correct.sum(0), self.n.sum(0)[:, None, None])
+
+    def best(self) -> np.ndarray:
+        """(relation, 3): direction, layer and head of the highest accuracy, the first of equals."""
+        return best_heads(self.correct.sum(0))
+
+    def heldout(self) -> np.ndarray:
+        """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
+        NaN where a half has no such word."""
+        right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
+        return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
+
+    def above(self) -> np.ndarray:
+        """(relation,) whether the best head is above the best fixed offset (docs/methods.md, section 6)."""
+        return is_above(self.heldout(), self.n.sum(0), self.offset_accuracy.max(0), len(self.relations))
+
+    def best_in(self, relation: str, direction: int) -> Head:
+        """The head with the highest accuracy on a relation in one direction, the first of equals."""
+        right = self.correct.sum(0)[direction, self.relations.index(relation)]
+        return Head(*(int(index) for index in np.unravel_index(int(right.argmax()), right.shape)))
+
+    @property
+    def offset_accuracy(self) -> np.ndarray:
+        """(offset, relation), fractions."""
+        return share(self.offset_correct, self.n.sum(0))
+
+    def most_telling(self) -> str:
+        """The relation whose best head is the furthest beyond its best offset, one with a verdict first; "all" where
+        there is none to choose."""
+        gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
+        above = self.above()
+        rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
+        return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
+
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "relations": self.relations,
+            "n": self.n.sum(0).tolist(),
+            "offset_accuracy": to_lists(self.offset_accuracy),
+            "offsets": self.offsets.tolist(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
+        import pandas as pd
+
+        n, best, heldout = self.n.sum(0), self.best(), self.heldout()
+        right = of_heads(self.correct.sum(0), best)
+        low, high = wilson(right, n)
+        heldout_low, heldout_high = wilson(heldout * n, n)
+        offset = self.offset_correct.argmax(0)
+        columns = {
+            "relation": self.relations,
+            "n": n,
+            "head": [Head(int(layer), int(head)).label() for _, layer, head in best],
+            "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
+            "accuracy": share(right, n),
+            "low": low,
+            "high": high,
+            "heldout_accuracy": heldout,
+            "heldout_low": heldout_low,
+            "heldout_high": heldout_high,
+            "baseline_offset": self.offsets[offset],
+            "baseline_accuracy": self.offset_accuracy.max(0),
+            "above_baseline": self.above(),
+        }
+        return pd.DataFrame(columns)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head on every relation in both directions, and every fixed offset on every relation."""
+        n, right = self.n.sum(0), self.correct.sum(0)
+        names = [head.label() for head in all_heads(*right.shape[2:])]
+        right = right.reshape(*right.shape[:2], -1)
+        total = np.broadcast_to(n[:, None], right.shape)
+        low, high = wilson(right, total)
+        counts = {"n": total, "right": right, "accuracy": share(right, total), "low": low, "high": high}
+        offsets = {"n": np.broadcast_to(n, self.offset_correct.shape), "right": self.offset_correct}
+        return {
+            "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, counts),
+            "offsets": tidy(
+                {"offset": self.offsets.tolist(), "relation": self.relations},
+                offsets | {"accuracy": self.offset_accuracy},
+            ),
+        }
+
+    def claim(self) -> str:
+        row = self.to_frame().iloc[self.relations.index(self.most_telling())]
+        heldout = f"; {row['heldout_accuracy']:.1%} held out" if "heldout_accuracy" in row else ""
+        return (
+            f"Head {row['head']}, {row['direction'].replace('->', ' → ')}, finds {row['accuracy']:.1%} of {row['n']:,} "
+            f"{row['relation']} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed offset, "
+            f"{row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRelations(RelationCounts):
+    """The counts, and the first sentences of the treebank with every head's guesses.
+
+    Attributes:
+        sentences: As {"number", "line", "words", "governors", "relations"}.
+        guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
+            within its sentence.
+        weights: (direction, layer, head, word) the attention that it has, in steps of 1/255.
+    """
+
+    sentences: list[dict[str, Any]]
+    guesses: np.ndarray
+    weights: np.ndarray

@@ -1,0 +1,129 @@
+"""The second side of the attention viewer: another head, another model, or norms, on the same sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.errors import BertvizError, DownloadNeeded
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import OneInput, mask
+from bertviz_core.settings import Weights
+from bertviz_core.viewer.view import InputAttention, View, look
+from pages.shared import boxes, services
+from pages.shared.frame import address
+from pages.shared.frame.selection import Selection, head_options
+from pages.shared.views import input_choice
+
+ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is drawn on the second side.
+
+    Attributes:
+        seen: The attention.
+        head: The head that is drawn.
+        title: What it is, in a few words.
+        one: The input as this side's model reads it.
+        masked: Positions of masked tokens, from 0.
+        same_tokens: Whether it has the tokens of the first side, so that pins and masks serve both.
+    """
+
+    seen: InputAttention
+    head: Head
+    title: str
+    one: OneInput
+    masked: Sequence[int]
+    same_tokens: bool
+
+
+def kind() -> str:
+    """Draw the choice of what stands side by side."""
+    return address.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
+
+
+def choose(
+    panel: DeltaGenerator,
+    kind: str,
+    selection: Selection,
+    model: AttentionModel,
+    one: OneInput,
+    masked: Sequence[int],
+    view: View,
+) -> Side | None:
+    """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
+    try:
+        with panel:
+            if kind == HEADS:
+                head = _head(selection.checkpoint, selection.head)
+                return _side(selection, model, one, masked, view, head, f"Head {head.label(selection.base)}")
+            if kind == MODELS:
+                return _other_model(selection, one, masked, view)
+            if kind == WEIGHTS:
+                other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
+                selection = replace(selection, settings=replace(selection.settings, weights=other))
+                title = f"Head {selection.label}, {other}"
+                return _side(selection, model, one, masked, view, selection.head, title)
+    except DownloadNeeded:
+        raise
+    except BertvizError as problem:
+        boxes.error(problem)
+    return None
+
+
+def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], view: View) -> Side:
+    known = [*st.session_state.get("models", [DEMO])]
+    asked = address.ahead("model2", known[0])
+    if asked not in known:
+        known.append(asked)
+    access = services.access()
+    name = address.selectbox(
+        "Other model",
+        known,
+        key="model2",
+        default=known[0],
+        accept_new_options=access.folders is None or access.downloads != 0,
+        width=280,
+    )
+    checkpoint = find(name or DEMO, access=access)
+    selection.settings.check(checkpoint.max_length)
+    head = _head(checkpoint, selection.head)
+    model = services.model(checkpoint, selection.settings.dtype)
+    there = replace(selection, checkpoint=checkpoint)
+    other = input_choice.again(there, model)
+    same = other.layout.tokens.labels == one.layout.tokens.labels
+    positions = [position for position in masked if other.can_mask(position, model.tokens)] if same else []
+    if not same:
+        st.caption("This model reads other tokens: pins and masks of one side do not serve the other.")
+    title = f"Head {head.label(selection.base)}, {checkpoint.name}"
+    return replace(_side(there, model, other, positions, view, head, title), same_tokens=same)
+
+
+def _side(
+    selection: Selection,
+    model: AttentionModel,
+    one: OneInput,
+    masked: Sequence[int],
+    view: View,
+    head: Head,
+    title: str,
+) -> Side:
+    shown = mask(one, masked, model.tokens) if masked else one
+    maps = services.attention(model, shown.example, selection.settings.weights)
+    return Side(look(shown.layout, maps, view), head, title, one, masked, same_tokens=True)
+
+
+def _head(checkpoint: Checkpoint, first: Head) -> Head:
+    """The second head: the one after the first, until another is chosen."""
+    options = head_options(checkpoint)
+    label = first.label()
+    after = options[(options.index(label) + 1) % len(options)] if label in options else options[0]
+    chosen = address.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
+    return Head.parse(chosen)
