@@ -70,21 +70,11 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     return work
 
 
-class Simulated:
-    """A worker that sleeps in place of a chunk."""
-
-    def take_state(self, state: bytes) -> None:
-        self.state = state
-
-    def compute(self, seconds: float, data: bytes) -> bytes:
-        time.sleep(seconds)
-        return self.state
-
-
 def simulated(workers: int, count: int, seconds: float) -> Work:
     """A driver with simulated workers, that merges sums of BERT-base's shape and saves them to a store."""
     import torch
 
+    from benchmarks.simulated_worker import Simulated
     from bertviz_core.analyses.averages import SegmentAverages
     from bertviz_core.analyses.chunks import ChunkPass
     from bertviz_core.analyses.request import Request

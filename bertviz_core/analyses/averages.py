@@ -95,9 +95,10 @@ class SegmentAverages:
 
         for name in SUMS:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
-        ids = np.split(state["ids"].astype(np.int64), np.cumsum(state["lengths"]))
-        for number, where, own in zip(state["numbers"], state["where"], ids, strict=False):
-            self.examples[number] = Encoded(number, where, own, np.zeros_like(own))
+        ids, ends = state["ids"].astype(np.int64), np.cumsum(state["lengths"], dtype=np.int64).tolist()
+        types = np.zeros(max(state["lengths"], default=0), dtype=np.int64)
+        for number, where, start, end in zip(state["numbers"], state["where"], [0, *ends], ends, strict=False):
+            self.examples[number] = Encoded(number, where, ids[start:end], types[: end - start])
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
         """The TOP highest of old and new; equal values by segment number, so that order never matters."""

@@ -13,9 +13,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import unpack
-from bertviz_core.engine.pool import Pool, Task, TaskFailed, check_ray
+from bertviz_core.engine.pool import TRIES, Pool, Task, TaskFailed, WorkerLost, check_ray
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.errors import ModelError
 from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
 
@@ -62,9 +62,7 @@ class Cluster:
         progress.start(f"Loading the model in {len(self.pool.workers)} workers")
         self._together, self._files = together, {}
         self._fields = task_of(together, self.execution, masked_lm)
-        for worker in self.pool.workers:
-            self._send_files(worker)
-        answers = [json.loads(answer) for answer in self.pool.call("load", json.dumps(self._fields), progress=progress)]
+        answers = self._loaded(progress)
         for answer in answers:
             if "error" in answer:
                 what, where, hint = answer["error"]
@@ -75,6 +73,20 @@ class Cluster:
             )
         found = together[0].checkpoint
         return AttentionModel(checkpoint=found, encoder=None, tokens=load_tokens(found), **answers[0])
+
+    def _loaded(self, progress: Progress) -> list[dict[str, Any]]:
+        """What every worker says when it has loaded the model; a worker that is lost meanwhile is replaced."""
+        for tries in range(1, TRIES + 1):
+            try:
+                self.pool.replace_lost()
+                for worker in self.pool.workers:
+                    self._send_files(worker)
+                answers = self.pool.call("load", json.dumps(self._fields), progress=progress)
+                return [json.loads(answer) for answer in answers]
+            except WorkerLost:
+                if tries == TRIES:
+                    raise
+        raise AssertionError("unreachable")
 
     def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
         """Compute what is missing, and merge it."""
@@ -117,7 +129,7 @@ class Cluster:
                     self._files[path.name] = ray.put(path.read_bytes())
                 ray.get(worker.receive.remote(fingerprint, path.name, self._files[path.name]))
         except ray.exceptions.RayError as error:
-            raise BertvizError(f"A worker process could not be started: {str(error).splitlines()[0]}") from error
+            raise WorkerLost(f"A worker process could not be started: {str(error).splitlines()[0]}") from error
 
 
 def task_of(together: Sequence[Request], execution: Execution, masked_lm: bool) -> dict[str, Any]:

@@ -30,6 +30,10 @@ class TaskFailed(Exception):
     """A worker says that it could not do its task; the text says why."""
 
 
+class WorkerLost(BertvizError):
+    """A worker's process has ended, outside of a task."""
+
+
 @dataclass(order=True)
 class Task:
     """Arguments of one call of a worker; tasks are given out by their number."""
@@ -113,7 +117,15 @@ class Pool:
         try:
             return list(self.ray.get(refs))
         except self.ray.exceptions.RayError as error:
-            raise BertvizError(f"A worker process ended: {_reason(error)}.", hint="Try again.") from error
+            raise WorkerLost(f"A worker process ended: {_reason(error)}", hint="Try again.") from error
+
+    def replace_lost(self) -> None:
+        """Start a worker in place of each whose process has ended."""
+        for place, worker in enumerate(self.workers):
+            try:
+                self.ray.get(worker.__ray_ready__.remote())
+            except self.ray.exceptions.RayError:
+                self.workers[place] = self._class.remote()
 
     def run(self, method: str, tasks: Iterable[Task], take: Callable[[Task, Any], None], progress: Progress) -> None:
         """Perform the tasks, and give each result to `take` as it comes; `take` may raise TaskFailed.

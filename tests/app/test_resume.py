@@ -1,0 +1,56 @@
+"""A job that was stopped or killed: the page says how much is done, and goes on from there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.analyses import chunks
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute, find
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import Cancelled
+from bertviz_core.models import reading
+from bertviz_core.settings import Settings
+from tests.app.test_app import open_app, own_store, wait_for_job, words
+
+__all__ = ["own_store"]
+
+
+class Stops(Progress):
+    """Is cancelled after the eighth segment."""
+
+    def advance(self, count: int) -> None:
+        super().advance(count)
+        if self.stage == "Running the model" and self.done > 8:
+            self.cancelled.set()
+
+
+@pytest.fixture
+def stopped(demo, monkeypatch) -> tuple[Store, Request]:
+    """A request of which a part is computed."""
+    monkeypatch.setattr(reading, "CHUNK_TOKENS", 600)
+    monkeypatch.setattr(chunks, "SAVING", float("inf"))
+    store = Store(Path(os.environ["BERTVIZ_STORE"]))
+    request = Request("surface_patterns", demo.checkpoint, sample("encyclopedia"), Settings(limit=20))
+    with pytest.raises(Cancelled):
+        compute(request, store, model=demo, progress=Stops())
+    return store, request
+
+
+def test_the_page_offers_to_resume(stopped, demo):
+    store, request = stopped
+    share = chunks.share_done(store, request)
+    assert share is not None and 0.3 < share < 0.7
+    app = open_app("surface_patterns", limit="20")
+    (button,) = [button for button in app.main.button if "Resume" in button.label]
+    assert button.label.startswith(f"{share:.0%} done: Resume (about ")
+    button.click().run()
+    wait_for_job(app)
+    assert "Head map" in words(app)
+    assert not [button for button in app.main.button if "Resume" in button.label]
+    assert find(store, request).to_bytes() == compute(request, None, model=demo).to_bytes()
