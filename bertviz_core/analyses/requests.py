@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import platform
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -11,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here
+from bertviz_core.analyses import durations
+from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here, share_done
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -74,11 +76,16 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
     is kept, and a later call goes on from there.
     """
-    shared = [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
-    pinned = store.pinned(other.key() for other in shared) if store else nullcontext()
+    wanted = shared(request)
+    pinned = store.pinned(other.key() for other in wanted) if store else nullcontext()
     with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
-        results = _compute_pass(shared, store, execution, progress or Progress(), model, workers=workers)
-    return results[shared.index(request)]
+        results = _compute_pass(wanted, store, execution, progress or Progress(), model, workers=workers)
+    return results[wanted.index(request)]
+
+
+def shared(request: Request) -> list[Request]:
+    """The request and those that are always computed with it."""
+    return [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
@@ -172,11 +179,17 @@ def _compute_pass(
         described = workers.load(together, needs_masked_lm(together), progress)
         return _pass(together, described, store, execution, progress, workers.run)
     progress.start("Loading the model")
+    started = time.monotonic()
     if model is None or (needs_masked_lm(together) and model.masked_lm is None):
         model = (load or load_model)(together, execution)
+    loaded = time.monotonic()
+    resumed = store is not None and share_done(store, first)
     model = observing(model, first.settings.weights)
     run = partial(run_here, model=model, batch_tokens=execution.batch_tokens)
-    return _pass(together, model, store, execution, progress, run)
+    results = _pass(together, model, store, execution, progress, run)
+    if store and not resumed:
+        durations.remember(store, together, loaded - started, time.monotonic() - loaded)
+    return results
 
 
 def workers_of(execution: Execution) -> AbstractContextManager[Cluster | None]:

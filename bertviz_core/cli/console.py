@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from bertviz_core import exports
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import durations, requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -111,6 +111,7 @@ class Console:
         result = requests.find(store, request)
         if result is None:
             open_corpus(ANALYSES[request.analysis].corpus, request.source)  # a wrong file is refused before any work
+            self.say(f"This takes {durations.text(durations.seconds(store, [requests.shared(request)]))}.")
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result

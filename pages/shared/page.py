@@ -14,10 +14,9 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses import chunks
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses import chunks, durations
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import check_model
+from bertviz_core.analyses.requests import check_model, shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.heads import Head
@@ -28,7 +27,7 @@ from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
 from pages.shared.frame import address, appearance, catalogue, sidebar
-from pages.shared.frame.selection import Selection, seconds_to_analyze
+from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -111,18 +110,17 @@ def warn_of_unknown(result: Result) -> None:
 
 def _offer(request: Request, selection: Selection) -> None:
     share = chunks.share_done(services.store(), request) or 0.0
-    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
-    seconds = seconds_to_analyze(selection, forwards, request.settings.limit) * (1 - share)
-    length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
+    seconds = durations.seconds(services.store(), [shared(request)])
+    length = durations.text(None if seconds is None else seconds * (1 - share))
     if share:
         st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
-        label = f"{share:.0%} done: Resume (about {length} left)"
+        label = f"{share:.0%} done: Resume ({length} left)"
     else:
         st.write(
             "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
             "result for later visits. You can use other pages meanwhile."
         )
-        label = f"Analyze (about {length})"
+        label = f"Analyze ({length})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
 
 

@@ -26,7 +26,7 @@ from bertviz_core.analyses.analysis import Analysis, HeadColumn
 sys.modules["eighth"] = types.ModuleType("eighth")
 column = HeadColumn("warmth", "warmth of a head", lambda result: np.array([[0.1, 0.9]]))
 registry.ANALYSES["eighth"] = Analysis(
-    name="eighth", package="eighth", title="The eighth", summary="Nothing.", columns=(column,), forwards=1000
+    name="eighth", package="eighth", title="The eighth", summary="Nothing.", columns=(column,), forwards=10**7
 )
 
 from streamlit.testing.v1 import AppTest
@@ -51,12 +51,12 @@ app.run()
 assert not app.exception, app.exception
 assert "The eighth" in set(next(f.value for f in app.dataframe if "stored" in f.value)["analysis"])
 everything = next(b.label for b in app.button if b.label.startswith("Run all"))
-assert everything.endswith("min)"), everything
+assert "(about" in everything, everything  # the eighth is too long to run with everything
 app._page_hash = calc_hash("eighth")
 app.run()
 assert [title.value for title in app.title] == ["The eighth"]
 label = next(b.label for b in app.button if b.label.startswith("Analyze"))
-assert label.endswith("min)"), label  # 1000 forward passes
+assert label.endswith("min)"), label  # 10 million forward passes
 """
 
 

@@ -58,7 +58,7 @@ ANALYSIS = Analysis(
     ),
     control="gradient",
     prefix="gradient_",
-    forwards=3,
+    forwards=1.3,
     masked_lm=True,
     reads_maps=False,
 )

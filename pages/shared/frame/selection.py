@@ -34,14 +34,6 @@ class Selection:
         return Request(analysis, self.checkpoint, self.source, settings, options or {})
 
 
-def seconds_to_analyze(selection: Selection, forwards: float = 1.0, limit: int | None = None) -> float:
-    """A guess ahead of the work: two operations for each weight, token and forward pass, at what a laptop's cores do a
-    second. limit: of inputs, where the analysis has one of its own."""
-    inputs = limit or selection.settings.limit or 10**9
-    tokens = min(selection.source.size / 5, inputs * selection.settings.max_length)
-    return float(6 + forwards * 2 * selection.checkpoint.parameters() * tokens / 6e10)
-
-
 def head_options(checkpoint: Checkpoint) -> list[str]:
     """Labels from 1, layer by layer: what the picker offers and the address bar holds."""
     return [Head(i, j).label() for i in range(checkpoint.layers) for j in range(checkpoint.heads)]

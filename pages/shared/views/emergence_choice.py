@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analyses import durations
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import renamed
@@ -17,7 +18,7 @@ from bertviz_core.models.allowed import trainings
 from pages.shared import boxes, services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection, seconds_to_analyze
+from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -92,9 +93,7 @@ def _compute(series: Series, missing: list[Request], selection: Selection) -> No
         return
     job_panel.ended(job, "Results of finished passes are stored.")
     _describe(series, len(requests), len(missing))
-    first = Selection(series.training.first, selection.source, selection.settings, selection.head)
-    minutes = len(passes(missing)) * seconds_to_analyze(first) / 60
-    label = f"Analyze (about {max(1, minutes):,.0f} min)"
+    label = f"Analyze ({durations.text(durations.seconds(services.store(), passes(missing)))})"
     arguments = (key, requests, "Emergence")
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.everything, args=arguments)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core import exports, paper
+from bertviz_core.analyses import durations
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -22,7 +23,7 @@ from bertviz_core.paper_report.request import Report, shown_result
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
-from pages.shared.frame.selection import Selection, seconds_to_analyze
+from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -117,19 +118,12 @@ def _job(page: str, selection: Selection) -> None:
         st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
         return
     groups = passes(wanted)
-    seconds = sum(max(_seconds(request, selection) for request in group) for group in groups)
     st.write(
         f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
     )
-    length = f"{seconds:,.0f} s" if seconds < 100 else f"{seconds / 60:,.0f} min"
-    label = f"Run all (about {length})"
+    label = f"Run all ({durations.text(durations.seconds(services.store(), groups))})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
-
-
-def _seconds(request: Request, selection: Selection) -> float:
-    forwards = ANALYSES[request.analysis].cost(request.checkpoint)
-    return seconds_to_analyze(selection, forwards, request.settings.limit)
 
 
 def _run_everything(wanted: list[Request]) -> None:

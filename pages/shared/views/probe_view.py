@@ -17,6 +17,7 @@ from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
+from pages.shared.views import word_search
 from pages.shared.views.probe_files import FILES, chosen_file
 
 SHOWN = 10  # sentences a page
@@ -173,12 +174,14 @@ def sentences(result: Probes) -> None:
         named = partial(title, result=result)
         default = result.probes[first]
         probe = address.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        last = max(1, -(-len(result.sentences) // SHOWN))
+        searched = word_search.wanted("probe_search")
+        found = [sentence for sentence in result.sentences if word_search.has(sentence["words"], searched)]
+        last = max(1, -(-len(found) // SHOWN))
         number = address.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
     st.caption(
-        "Above, the gold arcs; below, the guesses: correct ones solid with a check mark, wrong ones dashed with a "
-        "cross."
+        f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
+        "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
-    chosen = result.sentences[SHOWN * (number - 1) : SHOWN * number]
+    chosen = found[SHOWN * (number - 1) : SHOWN * number]
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences")

@@ -19,6 +19,7 @@ from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
+from pages.shared.views import word_search
 from pages.shared.views.relation_choice import take
 
 SHOWN = 10  # sentences on one page
@@ -153,7 +154,9 @@ def sentences(result: ShownRelations, selection: Selection, relation: str, direc
         which = address.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
         order = address.selectbox("Order", [*ORDERS], key="order", default=next(iter(ORDERS)), width=200)
         minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
+        searched = word_search.wanted("search")
     found = [example for example in examples(result, selection.head, direction, relation) if example.weight > minimum]
+    found = [example for example in found if word_search.has(result.sentences[example.place]["words"], searched)]
     found = sorted((example for example in found if _wanted(example, which)), key=ORDERS[order])
     pages = max(1, -(-len(found) // SHOWN))
     number = address.number(f"Page of {pages:,}", 1, pages, 1, key="sentence_page", width=140) if pages > 1 else 1

@@ -1,0 +1,134 @@
+"""How long an analysis will take: by the last pass of its kind on this machine, else by a measured multiplication.
+
+Seconds = loading + tokens of the corpus x seconds a token. A pass leaves what it took in the store; what it took of
+another model is scaled by the operations that each needs for a token.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.extent import words_of
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import BertvizError, StoreError
+
+RECORDS = 8  # of each kind of pass, the latest
+LOADING = 3.0  # seconds, where no pass has told
+PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6}  # tokens a word; windows overlap by half
+LENGTHS = {"text": 1.0, "treebank": 0.2, "coreference": 1.0}  # of one input, as a share of the maximum length
+SPEED = 0.3  # of the multiplication that is measured, what a pass reaches
+WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
+
+
+def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
+    """Of all passes together; None where a corpus cannot be read.
+
+    Args:
+        store: Where earlier passes have left what they took.
+        groups: The requests of each pass, as `requests.passes` gives them.
+    """
+    try:
+        return sum(_seconds(store, together) for together in groups)
+    except BertvizError:
+        return None
+
+
+def text(length: float | None) -> str:
+    """As "about 40 s" or "about 12 min"."""
+    if length is None:
+        return "unknown time"
+    return f"about {length:,.0f} s" if length < 100 else f"about {length / 60:,.0f} min"
+
+
+def remember(store: Store, together: Sequence[Request], loading: float, running: float) -> None:
+    """Keep what a pass took, for later estimates; nothing happens where the store cannot be written."""
+    first = together[0]
+    with suppress(StoreError, BertvizError):
+        record = {
+            "fingerprint": first.checkpoint.fingerprint(),
+            "operations": operations(first),
+            "loading": loading,
+            "rate": running / _tokens(first),
+        }
+        latest = [record, *_records(store, together)][:RECORDS]
+        store._set(f"rate/{_kind(together)}", json.dumps(latest).encode())
+
+
+def operations(request: Request) -> float:
+    """Of a token's forward pass: two for each weight of a layer, and two products of attention; then the statistics,
+    which take some for each head and key."""
+    checkpoint, length = request.checkpoint, _length(request)
+    width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
+    weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
+    attention = 4 * checkpoint.layers * width * length
+    statistics = 60 * checkpoint.layers * checkpoint.heads * length
+    return float(2 * weights + attention + statistics)
+
+
+def _seconds(store: Store | None, together: Sequence[Request]) -> float:
+    first, tokens = together[0], _tokens(together[0])
+    needed = operations(first)
+    records = _records(store, together) if store else []
+    own = [record for record in records if record["fingerprint"] == first.checkpoint.fingerprint()]
+    for record in own or records:
+        scale = 1.0 if own else needed / record["operations"]
+        return float(record["loading"] + tokens * record["rate"] * scale)
+    cost = max(ANALYSES[request.analysis].cost(request.checkpoint) for request in together)
+    return LOADING + cost * tokens * needed / (SPEED * multiplications())
+
+
+def _length(request: Request) -> float:
+    """Tokens of one input."""
+    return max(8.0, LENGTHS[ANALYSES[request.analysis].corpus] * request.settings.max_length)
+
+
+def _tokens(request: Request) -> float:
+    """Of the corpus, as far as it is read."""
+    tokens = words_of(request.source) * PIECES[ANALYSES[request.analysis].corpus]
+    limit = request.settings.limit
+    return tokens if limit is None else max(1.0, min(tokens, limit * _length(request)))
+
+
+def _kind(together: Sequence[Request]) -> str:
+    """What passes have in common that take as long for a token and an operation."""
+    names = "+".join(sorted({request.analysis for request in together}))
+    settings = together[0].settings
+    return f"{names}/{settings.dtype}/{settings.weights}/{settings.max_length}"
+
+
+def _records(store: Store, together: Sequence[Request]) -> list[dict[str, Any]]:
+    """What earlier passes of the same kind took, else of passes that shared an analysis with this one."""
+    with suppress(StoreError, ValueError, TypeError), store.reading() as cache:
+        if (exact := cache.get(f"rate/{_kind(together)}")) is not None:
+            return list(json.loads(exact))
+        rest = _kind(together).partition("/")[2]
+        wanted = {request.analysis for request in together}
+        similar = [
+            json.loads(cache.get(name) or b"[]")
+            for name in cache.iterkeys()
+            if name.startswith("rate/") and name.endswith(f"/{rest}") and wanted & set(name.split("/")[1].split("+"))
+        ]
+        return max(similar, key=lambda records: records[0]["rate"], default=[]) if all(similar) else []
+    return []
+
+
+@cache
+def multiplications() -> float:
+    """Operations a second of a product of two matrices on this machine, measured once, in hundredths of a second."""
+    matrix = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32)
+    matrix @ matrix
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        matrix @ matrix
+        best = min(best, time.perf_counter() - start)
+    return float(2 * len(matrix) ** 3 / best)

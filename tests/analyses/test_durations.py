@@ -1,0 +1,86 @@
+"""Estimates scale with the corpus, the limit and the model, and follow what earlier passes took."""
+
+from __future__ import annotations
+
+import lzma
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import durations, requests
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora import extent
+from bertviz_core.corpora.extent import words_of
+from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.store import Store
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Settings
+
+LINE = "The cat sat on the mat.\n"
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return Store(tmp_path / "s", shipped=tmp_path / "nothing")
+
+
+@pytest.fixture
+def request_() -> Request:
+    return Request("entropy", checkpoint.find("demo"), from_bytes(LINE.encode() * 500, "x.txt"))
+
+
+def test_words_are_counted_in_text_and_in_columns():
+    assert words_of(from_bytes(LINE.encode() * 100, "a")) == 600
+    bank = sample("treebank")
+    rows = sum(1 for _, text in bank.lines() if text.strip() and not text.startswith("#"))
+    assert words_of(bank) == rows
+
+
+@pytest.mark.parametrize("pack", [bytes, lzma.compress])
+def test_words_of_a_large_file_follow_from_its_beginning(pack, monkeypatch):
+    monkeypatch.setattr(extent, "READ", 1 << 20)
+    numbers = np.random.default_rng(0).integers(0, 10**6, (200_000, 3)).tolist()
+    varied = "".join(f"word{a} and {b} {c}.\n" for a, b, c in numbers).encode()
+    assert words_of(from_bytes(pack(varied), f"{pack}")) == pytest.approx(800_000, rel=0.25)
+
+
+def test_a_first_estimate_grows_with_the_corpus_and_the_limit(store, request_):
+    whole = durations.seconds(store, [[request_]])
+    half = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 250, "y.txt"))
+    few = Request("entropy", request_.checkpoint, request_.source, Settings(limit=1))
+    fixed = durations.LOADING
+    assert durations.seconds(store, [[half]]) - fixed == pytest.approx((whole - fixed) / 2)
+    assert fixed < durations.seconds(store, [[few]]) < whole
+    assert durations.seconds(store, [[request_], [request_]]) == pytest.approx(2 * whole)
+
+
+def test_the_last_pass_of_this_model_is_what_the_next_is_estimated_by(store, request_):
+    durations.remember(store, [request_], loading=2.0, running=50.0)
+    assert durations.seconds(store, [[request_]]) == pytest.approx(52.0)
+    twice = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 1000, "z.txt"))
+    assert durations.seconds(store, [[twice]]) == pytest.approx(102.0)
+    durations.remember(store, [request_], loading=1.0, running=10.0)
+    assert durations.seconds(store, [[request_]]) == pytest.approx(11.0)
+    together = [request_, request_.for_analysis("surface_patterns")]
+    assert durations.seconds(store, [together]) == pytest.approx(11.0)  # a pass that shares an analysis
+
+
+def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
+    other = Request("entropy", tiny.checkpoint, request_.source)
+    durations.remember(store, [other], loading=1.0, running=10.0)
+    scale = durations.operations(request_) / durations.operations(other)
+    assert durations.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
+
+
+def test_a_pass_leaves_what_it_took(store, request_):
+    small = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 4, "s.txt"))
+    requests.compute(small, store)
+    assert durations.seconds(store, [requests.shared(small)]) < 60
+    assert durations._records(store, requests.shared(small))
+
+
+def test_what_cannot_be_read_has_no_estimate(store, request_):
+    broken = Request("entropy", request_.checkpoint, from_bytes(b"%PDF-1.4", "x.pdf"))
+    assert durations.seconds(store, [[broken]]) is None
+    assert [durations.text(length) for length in (None, 12.4, 600)] == ["unknown time", "about 12 s", "about 10 min"]
