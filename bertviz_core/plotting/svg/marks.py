@@ -121,7 +121,8 @@ def scatter(trace: Spec, x: Axis, y: Axis) -> Iterator[str]:
 def _error_bars(trace: Spec, way: str, axis: Axis, places: Sequence[tuple[float, float]]) -> Iterator[str]:
     spec = trace[f"error_{way}"]
     color = spec.get("color") or color_of(trace)
-    for (px, py), value, up, down in zip(places, trace[way], spec["array"], spec["arrayminus"], strict=True):
+    below = spec["array"] if spec.get("arrayminus") is None else spec["arrayminus"]  # symmetric without it
+    for (px, py), value, up, down in zip(places, trace[way], spec["array"], below, strict=True):
         if value is None or not np.isfinite(value):
             continue
         a, b = axis.pixel(value - down), axis.pixel(value + up)
