@@ -40,7 +40,7 @@ def open_app(page: str = "", **address: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    kinds = (app.markdown, app.caption, app.error, app.title, app.subheader)
+    kinds = (app.markdown, app.caption, app.error, app.warning, app.title, app.subheader)
     return unescaped("\n".join(element.value for kind in kinds for element in kind))
 
 

@@ -47,8 +47,8 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     assert re.search(r"Head \d-\d puts", words(app))
 
 
-def test_norms_of_the_address_are_what_is_shown(planted_folder: Path) -> None:
-    apps = [viewer(model=str(planted_folder), head="1-2", weights=weights) for weights in ("attention", "norms")]
+def test_norms_of_the_address_are_what_is_shown(tiny_folder: Path) -> None:
+    apps = [viewer(model=str(tiny_folder), head="1-2", weights=weights) for weights in ("attention", "norms")]
     said = [re.search(r"Head 1-2 puts (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
     assert [found[2] for found in said] == ["attention", "norms"]
     assert said[0][1] != said[1][1]

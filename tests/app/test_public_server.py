@@ -76,7 +76,7 @@ def test_errors_name_no_folder_of_the_server(
 
 def test_ones_own_machine_opens_folders(tiny_folder: Path) -> None:
     app = open_app("surface_patterns", model=str(tiny_folder))
-    assert not app.error and str(tiny_folder) in words(app)
+    assert not app.error and f"{tiny_folder.name} on encyclopedia" in words(app)
 
 
 def test_limits_that_cannot_be_read_stop_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,10 +203,20 @@ def _use_sentences(address: str) -> None:
     del st.session_state["offer"]
 
 
-def _delete(address: str, kind: str) -> None:
+def _delete(upload: str, kind: str) -> None:
     try:
-        uploads.delete(address, kind)
+        uploads.delete(upload, kind)
     except BertvizError as problem:  # the store cannot be written
         st.session_state["upload_problem"] = problem
         return
+    _forget(upload)
     st.session_state["corpus"] = next(iter(SAMPLES[kind]))
+
+
+def _forget(upload: str) -> None:
+    """No page goes back to a deleted upload, whatever kind of corpus it was used as."""
+    chosen = st.session_state["corpora"]
+    st.session_state["corpora"] = {kind: corpus for kind, corpus in chosen.items() if corpus != upload}
+    for parameters in address.current().visited.values():
+        if parameters.get("corpus") == upload:
+            del parameters["corpus"]
