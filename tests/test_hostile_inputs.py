@@ -227,11 +227,11 @@ def test_a_sentence_and_a_document_have_an_end():
         check("treebank", from_bytes((AUTHORS + "He 0-root\n" * 110_000).encode(), "x"))
     assert caught.value.where == "x, line 4"
     with pytest.raises(InputError, match="Split it"):
-        check("coreference", from_bytes(b"a\t(1)\n" + b"a\t-\n" * 800_000, "x"))
+        check("coreference", from_bytes(b"0\ta\t(1)\n" + b"0\ta\t-\n" * 800_000, "x"))
     with pytest.raises(InputError, match="open here"):
-        check("coreference", from_bytes(("a\t(1\n" * 11_000).encode(), "x"))
+        check("coreference", from_bytes(("0\ta\t(1\n" * 11_000).encode(), "x"))
     with pytest.raises(InputError, match="Split it"):
-        check("coreference", from_bytes(("a\t(1)\n" + f"a\t{'(1)' * 200_000}\n" * 6).encode(), "x"))
+        check("coreference", from_bytes(("0\ta\t(1)\n" + f"0\ta\t{'(1)' * 200_000}\n" * 6).encode(), "x"))
 
 
 def test_time_grows_with_the_line_and_no_faster():

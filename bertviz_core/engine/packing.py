@@ -27,7 +27,10 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
 
 def metadata_of(data: bytes) -> dict[str, str]:
     """What was given as `metadata`, and "json"; raises ValueError or KeyError for other bytes."""
-    fields: dict[str, str] = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    try:
+        fields: dict[str, str] = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    except RecursionError as error:
+        raise ValueError(f"damaged ({error})") from error
     return fields
 
 

@@ -45,7 +45,7 @@ assert "Top segments for head 2-3" in text and "Head map" in text
 assert len(app.metric) == 4 and app.metric[3].label == "Head 2-3"
 panel = next(f.value for f in app.dataframe if "baseline" in f.value).set_index("quantity")
 assert panel.loc["attention to earlier occurrences", "baseline"].endswith("(uniform attention)")
-labels = {e.label.partition(" (")[0] for e in app.expander}
+labels = {e.label.partition(" (")[0].partition(":")[0] for e in app.expander}
 assert labels >= {"About this figure", "Where these numbers come from"}, labels
 assert {b.proto.label for b in app.get("download_button")} == {"CSV", "JSON", "HTML", "SVG", "safetensors"}
 app.switch_page("pages/overview.py").run()
@@ -90,4 +90,4 @@ def test_without_it_nothing_is_left_of_it() -> None:
     from pages.shared.frame.catalogue import sections
 
     assert tuple(ANALYSES) == BUILT_IN
-    assert list(sections()) == ["Explore", "The paper"]
+    assert list(sections()) == ["Explore", "The paper", "Beyond the paper"]
