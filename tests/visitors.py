@@ -71,6 +71,7 @@ class Visitor:
         self._query, self._hash = "&".join(f"{name}={value}" for name, value in query.items()), ""
         message = BackMsg()
         message.rerun_script.page_name = page
+        message.rerun_script.is_history_navigation = True  # the address counts, not the session's choices
         return self._ask(message)
 
     def set(self, key: str, **value: Any) -> Run:

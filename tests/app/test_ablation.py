@@ -35,7 +35,7 @@ def test_the_page_opens_on_the_stored_result(tmp_path) -> None:
 
 
 def test_the_map_follows_the_address(tmp_path) -> None:
-    app = open_app("ablation", change="gradient estimate")
+    app = open_app("ablation", change="gradient_estimate")
     assert app.selectbox(key="change").value == "gradient_estimate"
     assert "**Head map**: gradient estimate" in words(app)
 

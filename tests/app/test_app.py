@@ -204,7 +204,6 @@ def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("a.txt", b"caf\xe9", "UTF-8"),
         ("b.txt", b"", "is empty"),
         ("c.json", b'[{"text": "a"}, {"text"', "broken or cut off"),
         ("d.txt", b"a\x00b", "NUL byte"),

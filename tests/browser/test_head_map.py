@@ -39,7 +39,7 @@ def chosen(page: Any) -> str:
 
 def saved(page: Any, folder: Path) -> ET.Element:
     with page.expect_download() as download:
-        page.get_by_role("button", name="SVG").first.click()
+        page.get_by_role("button", name="SVG of the map").first.click()
     download.value.save_as(folder / "map.svg")
     return ET.parse(folder / "map.svg").getroot()
 

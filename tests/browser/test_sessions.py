@@ -32,7 +32,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def heads_named(run: Run) -> set[str]:
     """Every head that the page calls the chosen one."""
-    return set(re.findall(r"Head (\d+-\d+)", run.text))
+    texts = [element.body for kind in ("markdown", "heading") for element in run.of(kind)]
+    return set(re.findall(r"Head (\d+-\d+)", "\n".join(texts).replace("\\", "")))
 
 
 def test_no_two_runs_share_a_page_in_which_streamlit_writes() -> None:

@@ -28,9 +28,11 @@ def change(result: SurfacePatterns, selection: Selection) -> SurfacePatterns | N
             st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
         return None
     weights, moved = (other, result) if norms else (result, other)
-    st.markdown(f"**{plain(summary.change(weights, moved, selection.base))}.**")
-    label = f"Add {'attention weights' if norms else 'norms'} to the figure, as dashed lines"
-    return other if address.toggle(label, key="both") else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Add {'attention weights' if norms else 'norms'}"
+        add = address.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
+        st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
+    return other if add else None
 
 
 def lengths(result: SurfacePatterns, selection: Selection) -> None:
