@@ -10,9 +10,7 @@ from __future__ import annotations
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import quote
 
-from bertviz_core.plotting.style import NAMES
 from tests.browser import chromium as browser
 from tests.shipped import clearest
 
@@ -24,10 +22,10 @@ PAGES = {
     "emergence": f"emergence?head={RESTING}",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",
-    "surface_patterns": f"surface_patterns?head={RESTING}&quantity={quote(NAMES['to_sep'])}",
+    "surface_patterns": f"surface_patterns?head={RESTING}&quantity=to_sep",
     "sep_gradients": f"sep_gradients?head={RESTING}",
     "entropy": f"entropy?head={RESTING}",
-    "dependency_heads": "dependency_heads?head=2-8",
+    "dependency_heads": "dependency_heads?head=2-8&relation=det",
     "coreference_heads": "coreference_heads?head=2-4",
     "probes": "probes?head=2-8",
     "clustering": f"clustering?head={CLEAREST}",
