@@ -37,7 +37,7 @@ def analyze(
 
     Args:
         analysis: Its name: "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads",
-            "probes", "clustering", or that of an installed package.
+            "probes", "clustering", "ablation", or that of an installed package.
         model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
             come back as they were.
         corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
@@ -64,11 +64,7 @@ def analyze(
     view = found.view(**given[found.view])
     chosen.check()
     view.check()
-    others = {
-        name: source_of(value, found.corpus)
-        for name, value in given[found.options].items()
-        if _is_file(found, name) and value is not None
-    }
+    others = _further_files(found, given[found.options])
     checkpoint = checkpoint_of(model)
     values = chosen.in_mode(settings.paper).to_json()
     request = Request(found.name, checkpoint, _source(corpus, found), found.relevant(settings), values, others)
@@ -78,6 +74,15 @@ def analyze(
 
 
 analyse = analyze
+
+
+def _further_files(analysis: Analysis, options: dict[str, Any]) -> dict[str, Source]:
+    """The files that the options name, by what they are to the analysis."""
+    return {
+        name: source_of(value, analysis.corpus)
+        for name, value in options.items()
+        if _is_file(analysis, name) and value is not None
+    }
 
 
 def find_or_compute(
