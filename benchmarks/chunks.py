@@ -81,9 +81,10 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     from bertviz_core.corpora.samples import sample
     from bertviz_core.corpora.skipped import Skipped
     from bertviz_core.corpora.source import WHOLE
-    from bertviz_core.engine.pool import Pool, Task
+    from bertviz_core.engine.pool import Pool
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.store import Store
+    from bertviz_core.engine.task_queue import Task
     from bertviz_core.models import checkpoint
     from bertviz_core.models.reading import Chunk, Index
 

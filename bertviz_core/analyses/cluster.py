@@ -13,8 +13,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import unpack
-from bertviz_core.engine.pool import TRIES, Pool, Task, TaskFailed, WorkerLost, check_ray
+from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed
 from bertviz_core.errors import ModelError
 from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
@@ -29,6 +30,7 @@ class Cluster:
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
         self._fields: dict[str, Any] = {}
+        self._progress = Progress()
         self._together: Sequence[Request] = ()
         self._files: dict[str, Any] = {}
         self._pool: Pool | None = None
@@ -59,8 +61,9 @@ class Cluster:
         from bertviz_core.models.model import AttentionModel
 
         progress.start("Starting workers")
+        self._together, self._files, self._fields, self._progress = together, {}, {}, progress
+        self.pool.gather(progress)
         progress.start(f"Loading the model in {len(self.pool.workers)} workers")
-        self._together, self._files = together, {}
         self._fields = task_of(together, self.execution, masked_lm)
         answers = self._loaded(progress)
         for answer in answers:
@@ -76,13 +79,14 @@ class Cluster:
 
     def _loaded(self, progress: Progress) -> list[dict[str, Any]]:
         """What every worker says when it has loaded the model; a worker that is lost meanwhile is replaced."""
+        known = self._fields["fingerprint"], self._fields["folder"]
         for tries in range(1, TRIES + 1):
             try:
-                self.pool.replace_lost()
-                for worker in self.pool.workers:
-                    self._send_files(worker)
+                for worker, has in self.pool.call("has_model", *known, progress=progress).items():
+                    if not has:
+                        self._send_files(worker)
                 answers = self.pool.call("load", json.dumps(self._fields), progress=progress)
-                return [json.loads(answer) for answer in answers]
+                return [json.loads(answer) for answer in answers.values()]
             except WorkerLost:
                 if tries == TRIES:
                     raise
@@ -91,6 +95,7 @@ class Cluster:
     def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
         """Compute what is missing, and merge it."""
         places: dict[int, tuple[int, list[int]]] = {}
+        self._progress = progress
 
         def take(task: Task, answer: bytes) -> None:
             parts = unpack(answer)
@@ -113,21 +118,22 @@ class Cluster:
             yield Task(chunk.number, (which, json.dumps(asdict(chunk)), data))
 
     def _prepare(self, worker: Any) -> None:
-        """A worker that replaces a lost one loads the model before it is given chunks."""
+        """A worker that joins in the middle of a pass loads the model before it is given chunks."""
         if self._fields:
-            self._send_files(worker)
+            known = self._fields["fingerprint"], self._fields["folder"]
+            if not self.pool.get(worker.has_model.remote(*known), self._progress):
+                self._send_files(worker)
             worker.load.remote(json.dumps(self._fields))
 
     def _send_files(self, worker: Any) -> None:
         """Give the model's files, through Ray's object store, to a worker on a machine that has not got them."""
-        ray, found, fingerprint = self.pool.ray, self._together[0].checkpoint, self._fields["fingerprint"]
+        ray, found = self.pool.ray, self._together[0].checkpoint
         try:
-            if ray.get(worker.has_model.remote(fingerprint, self._fields["folder"])):
-                return
             for path in sorted(path for path in found.folder.iterdir() if path.is_file()):
                 if path.name not in self._files:
                     self._files[path.name] = ray.put(path.read_bytes())
-                ray.get(worker.receive.remote(fingerprint, path.name, self._files[path.name]))
+                sent = worker.receive.remote(self._fields["fingerprint"], path.name, self._files[path.name])
+                self.pool.get(sent, self._progress)
         except ray.exceptions.RayError as error:
             raise WorkerLost(f"A worker process could not be started: {str(error).splitlines()[0]}") from error
 

@@ -23,8 +23,8 @@ from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import _compute_pass, compute
 from bertviz_core.corpora.samples import SAMPLES, sample
-from bertviz_core.engine.pool import Task
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.task_queue import Task
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
@@ -120,6 +120,7 @@ def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked,
     monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
     request = request_of("dependency_heads", masked)
     with Cluster(Execution("cpu", workers=1)) as third:
+        third.pool.gather(Progress())
         cluster.pool.workers.append(third.pool.workers[0])
         run_on(cluster, request, store)
         cluster.pool.workers.pop()
