@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ def index_of(request: Request, examples: Examples[Any], store: Store | None, adv
 def compute_chunk(
     model: AttentionModel,
     requests: Sequence[Request],
-    examples: Examples[Any],
+    examples: Iterable[Any],
     progress: Progress,
     batch_tokens: int | None,
 ) -> list[PortableAccumulator]:
@@ -155,18 +155,18 @@ class ChunkPass:
         for each in self.sums:
             data = each.to_bytes(share=share, execution=self.execution, chunks=str(len(self.index.chunks)))
             with suppress(StoreError):  # the result may still find room
-                self.store.keep_work(_name(each.request), data)
+                self.store.keep_work(work_name(each.request), data)
         self._saved = time.monotonic()
         self._cost = self._saved - started
 
     def drop(self) -> None:
         """Forget what was saved: the results are there."""
         if self.store is not None:
-            self.store.drop_work(_name(request) for request in self.together)
+            self.store.drop_work(work_name(request) for request in self.together)
 
     def _restore(self, each: Sums) -> None:
         with suppress(*DAMAGED):
-            data = self.store.work(_name(each.request)) if self.store else None
+            data = self.store.work(work_name(each.request)) if self.store else None
             if data:
                 metadata = metadata_of(data)
                 if (metadata["execution"], metadata["chunks"]) == (self.execution, str(len(self.index.chunks))):
@@ -187,10 +187,11 @@ def run_here(
 def share_done(store: Store, request: Request) -> float | None:
     """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
-        if head := store.work_header(_name(request)):
+        if head := store.work_header(work_name(request)):
             return float(metadata_of(head)["share"])
     return None
 
 
-def _name(request: Request) -> str:
+def work_name(request: Request) -> str:
+    """Under which a job keeps what it has summed."""
     return f"chunks/{request.key()}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.chunk_worker import ChunkWorker
 from bertviz_core.analyses.chunks import ChunkPass
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.stages import pack_examples
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import unpack
 from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
@@ -21,6 +21,7 @@ from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
+    from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.model import AttentionModel
 
 
@@ -98,14 +99,26 @@ class Cluster:
         self._progress = progress
 
         def take(task: Task, answer: bytes) -> None:
-            parts = unpack(answer)
-            if "error" in parts:
-                raise TaskFailed(parts["error"])
+            parts = _sums(answer)
             number, which = task.number, places[task.number][1]
             chunks.take(number, which, [parts[str(place)] for place in which])
             progress.advance(places.pop(number)[0])
 
         self.pool.run("compute", self._tasks(chunks, examples, places), take, progress)
+
+    def run_parts(
+        self, parts: dict[int, list[Encoded]], take: Callable[[int, bytes], None], progress: Progress
+    ) -> None:
+        """Compute what the request sums over each part, by number; `take` is given its bytes."""
+
+        def take_answer(task: Task, answer: bytes) -> None:
+            count = len(parts[task.number])
+            take(task.number, _sums(answer)["0"])
+            progress.advance(count)
+
+        self._progress = progress
+        tasks = (Task(number, (pack_examples(part),)) for number, part in list(parts.items()))
+        self.pool.run("compute_part", tasks, take_answer, progress)
 
     def _tasks(
         self, chunks: ChunkPass, examples: Examples[Any], places: dict[int, tuple[int, list[int]]]
@@ -138,11 +151,18 @@ class Cluster:
             raise WorkerLost(f"A worker process could not be started: {str(error).splitlines()[0]}") from error
 
 
+def _sums(answer: bytes) -> dict[str, bytes]:
+    """What a worker has summed; raises TaskFailed where it says that it could not."""
+    parts = unpack(answer)
+    if "error" in parts:
+        raise TaskFailed(parts["error"])
+    return parts
+
+
 def task_of(together: Sequence[Request], execution: Execution, masked_lm: bool) -> dict[str, Any]:
     """All that a worker has to know of a pass, as JSON."""
     first = together[0]
     found, source = first.checkpoint, first.source
-    assert all(ANALYSES[request.analysis].chunked and not request.others for request in together)
     return {
         "requests": [[request.analysis, request.options] for request in together],
         "settings": first.settings.to_json(),

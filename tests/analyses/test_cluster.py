@@ -15,13 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertviz_core.analyses import chunks
+from bertviz_core.analyses import chunks, stages
 from bertviz_core.analyses import cluster as clusters
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.cluster import Cluster, task_of
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import _compute_pass, compute
+from bertviz_core.analyses.requests import find as find_result
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import Task
@@ -29,6 +30,7 @@ from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
+from tests.analyses import test_stages
 
 pytest.importorskip("ray")
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,14 @@ def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, 
     request = request_of(analysis, masked)
     run_on(cluster, request, store)
     assert store.get(request.key()) == here[analysis]
+
+
+def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
+    monkeypatch.setattr(stages, "PART_TOKENS", 150)
+    request = test_stages.request_of(masked)
+    run_on(cluster, request, store)
+    whole = compute(request, None, model=masked)
+    assert test_stages.untimed(find_result(store, request)) == test_stages.untimed(whole)
 
 
 def test_lost_workers_change_nothing(cluster, here, masked, store):
