@@ -28,7 +28,7 @@ from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.stages import Stages
+from bertviz_core.analyses.stages import KeptStages
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find
@@ -83,7 +83,7 @@ def main() -> None:
     probe_run = Maps(model, settings, ProbeOptions(KINDS), {})
     probe_run.turns = asked.turns
     source = find_source(asked.treebank)
-    stages = Stages(Request("probes", model.checkpoint, source, settings))
+    stages = KeptStages(Request("probes", model.checkpoint, source, settings))
     probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages)
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses.chunks import compute_chunk
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.stages import unpack_examples
 from bertviz_core.corpora.source import Source, Start
+from bertviz_core.engine.packed_examples import unpack_examples
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, ModelError

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses.chunk_worker import ChunkWorker
 from bertviz_core.analyses.chunks import ChunkPass
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.stages import pack_examples
 from bertviz_core.corpora.parts import Slices
+from bertviz_core.engine.packed_examples import pack_examples
 from bertviz_core.engine.packing import unpack
 from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
 from bertviz_core.engine.progress import Progress

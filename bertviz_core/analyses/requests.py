@@ -17,7 +17,7 @@ from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here, share_do
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.analyses.stages import Stages
+from bertviz_core.analyses.stages import KeptStages
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
@@ -243,7 +243,7 @@ def _pass(
     device = f"{model.device}, batches of {execution.batch_tokens or model.batch_tokens} tokens"
     summing = model if model.encoder is not None else replace(model, device="cpu")
     chunks = ChunkPass(together, index, summing, store if asked.chunked else None, device)
-    stages = [Stages(request, store, device, execution.batch_tokens, workers) for request in together]
+    stages = [KeptStages(request, store, device, execution.batch_tokens, workers) for request in together]
     total = index.counts[examples.unit]
     progress.start("Running the model", total, examples.unit, before=chunks.done)
     if asked.chunked:

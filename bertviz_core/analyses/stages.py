@@ -7,14 +7,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.chunks import DAMAGED, compute_chunk, work_name
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.engine.packing import pack
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stages import Pass
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.models.encoding import Encoded
@@ -25,33 +24,11 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
 
 PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
-ARRAYS = ("ids", "types", "words")
 KEPT = 2_000_000_000  # bytes that one job keeps; what is beyond it is computed again
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One pass of a model.
-
-    Attributes:
-        options: What it computes: `measure.accumulator` and `measure.model_of` are given them in a request.
-        examples: Its inputs.
-        take: Given the accumulator of each part.
-        stage: What its progress is called.
-        unit: What the examples are, in the plural.
-        shares: Of the whole work that are done before the pass and after it.
-    """
-
-    options: dict[str, Any]
-    examples: Sequence[Encoded]
-    take: Callable[[Any], None]
-    stage: str
-    unit: str
-    shares: tuple[float, float] = (0.0, 1.0)
-
-
 @dataclass
-class Stages:
+class KeptStages:
     """The passes of one request.
 
     Attributes:
@@ -140,17 +117,3 @@ def cut(examples: Sequence[Encoded]) -> list[list[Encoded]]:
         parts[-1].append(example)
         room -= len(example)
     return parts
-
-
-def pack_examples(examples: Sequence[Encoded]) -> bytes:
-    """What a model reads of them, and to which words their tokens belong."""
-    arrays = {name: np.concatenate([np.asarray(getattr(one, name)) for one in examples]) for name in ARRAYS}
-    return pack({"numbers": [one.number for one in examples], "lengths": [len(one) for one in examples], **arrays})
-
-
-def unpack_examples(data: bytes) -> list[Encoded]:
-    """The inverse."""
-    state = unpack(data)
-    ends = np.cumsum(state["lengths"])[:-1]
-    columns = [np.split(state[name], ends) for name in ARRAYS]
-    return [Encoded(number, "", *arrays) for number, *arrays in zip(state["numbers"], *columns, strict=True)]

@@ -13,9 +13,10 @@ from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
-from bertviz_core.analyses.stages import cut, pack_examples, unpack_examples
+from bertviz_core.analyses.stages import cut
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.packed_examples import pack_examples, unpack_examples
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
 from bertviz_core.models.sentences import Sentences
@@ -79,7 +80,7 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
 
 def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
     monkeypatch.setattr(stages, "KEPT", 0)
-    monkeypatch.setattr(stages.Stages, "_room", 0)
+    monkeypatch.setattr(stages.KeptStages, "_room", 0)
     with pytest.raises(Cancelled):
         compute(request_of(tiny), store, model=tiny, progress=Stops())
     assert share_done(store, request_of(tiny)) is None and not [e for e in store.entries() if "parts" in e.key]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.probes.probe_run import ProbeRun
     from bertviz_core.analyses.probes.word_maps import WordMaps
     from bertviz_core.analyses.request import Request
-    from bertviz_core.analyses.stages import Stages
     from bertviz_core.engine.progress import Progress
+    from bertviz_core.engine.stages import Stages
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 

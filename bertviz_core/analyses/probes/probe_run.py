@@ -20,16 +20,16 @@ from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitt
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
-from bertviz_core.analyses.stages import Pass
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stages import Pass
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.options import ProbeOptions
-    from bertviz_core.analyses.stages import Stages
     from bertviz_core.corpora.source import Source
+    from bertviz_core.engine.stages import Stages
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.settings import Settings
 
