@@ -218,3 +218,33 @@ def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None
     app = viewer(head="1-5", beside="two models", model2=str(tmp_path / "none"))
     assert app.error
     assert "Head 1-5 puts" in words(app)
+
+
+def pair_table(app: AppTest):
+    return next(frame.value for frame in app.dataframe if "rank_of_target" in frame.value)
+
+
+@pytest.mark.parametrize("units", ["tokens", "words"])
+def test_heads_are_sorted_by_their_weight_from_one_token_to_another(units: str) -> None:
+    app = viewer(units=units, pin="from4,to2")
+    assert app.selectbox(key="from_token").value == 4 and app.selectbox(key="to_token").value == 2
+    table = pair_table(app)
+    assert list(table["rank"]) == list(range(1, 49))
+    assert table["weight"].is_monotonic_decreasing
+    best = table.iloc[0]
+    assert f"Head {best['layer']}-{best['head']} looks most from “her” to “anna”" in unescaped(words(app))
+    app.selectbox(key="to_token").set_value(5).run()
+    assert "from “her” to “keys”" in unescaped(words(app))
+    assert parameter(app, "to_token") == "5" and parameter(app, "from_token") is None
+    again = viewer(units=units, pin="from4,to2", to_token="5")
+    assert pair_table(again).equals(pair_table(app))
+    next(b for b in again.button if b.label == "Use the pins").click().run()
+    assert again.selectbox(key="to_token").value == 2
+
+
+def test_the_pair_stays_when_a_head_is_chosen() -> None:
+    app = viewer(head="1-1")
+    pair = [app.selectbox(key=key).value for key in ("from_token", "to_token")]
+    app.button(key="step-next-page").click().run()
+    assert [app.selectbox(key=key).value for key in ("from_token", "to_token")] == pair
+    assert "Which heads look" in " ".join(element.value for element in app.subheader)
