@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer.view import InputAttention, shorten
@@ -32,9 +33,9 @@ def heads(seen: InputAttention, selection: Selection) -> tuple[int, int]:
     frame = seen.pair_frame(query, key)
     best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
     ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
-    layer, head = best["layer"] - 1 + selection.base, best["head"] - 1 + selection.base
+    highest = Head.parse(best["label"]).label(selection.base)
     st.markdown(
-        f"**Head {layer}-{head} looks most from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
+        f"**Head {highest} looks most from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
         f"{selection.label}: {mine['weight']:.2f}, rank {mine['rank']} of {len(frame)}."
     )
     left, right = st.columns([2, 3], gap="medium")
