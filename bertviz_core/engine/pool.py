@@ -249,7 +249,7 @@ def _connect(address: str, workers: int) -> None:
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise SettingsError(
             f"The Ray cluster at {address or 'this machine'} cannot be reached ({_reason(error)}).",
-            hint="Start it with `ray start --head`, set the token that it was started with (RAY_AUTH_TOKEN), or omit --ray.",
+            hint="Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray.",
         ) from error
 
 
