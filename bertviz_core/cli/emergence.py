@@ -38,10 +38,9 @@ def emergence(
 ) -> None:
     """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
     console.check_out(Emergence.analysis, Emergence)
-    corpora = [
-        find_sources(names, console.text_column) for names in (text or ["encyclopedia"], treebank or ["treebank"])
-    ]
-    series = Series(find_training(folder), *corpora, console.settings())
+    texts = find_sources(text or ["encyclopedia"], console.text_column)
+    trees = find_sources(treebank or ["treebank"], console.text_column)
+    series = Series(find_training(folder), texts, trees, console.settings())
     with ExitStack() as stack:
         if console.no_store:
             temporary = Path(stack.enter_context(tempfile.TemporaryDirectory()))
