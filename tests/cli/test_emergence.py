@@ -56,8 +56,9 @@ def test_the_stored_results_of_a_checkpoint_serve_the_other_commands(folder, tex
 
 
 def test_of_several_files_and_without_a_store_nothing_is_left(folder, text, tmp_path):
-    (tmp_path / "more.txt").write_text(TEXT)
-    texts, out = ("--text", tmp_path / "m*.txt", "--text", "encyclopedia"), tmp_path / "x.json"
+    for name in ("more.txt", "other.txt"):
+        (tmp_path / name).write_text(TEXT)
+    texts, out = ("--text", tmp_path / "m*.txt", "--text", tmp_path / "other.txt"), tmp_path / "x.json"
     options = (*texts, *SMALL, "--no-store", "--quiet", "--out", out)
     done = run("emergence", folder, *options, store=tmp_path / "store")
     assert done.returncode == 0
