@@ -45,7 +45,7 @@ class KeptStages:
     batch_tokens: int | None = None
     cluster: Cluster | None = None
     _names: list[str] = field(default_factory=list)
-    _room: int = KEPT
+    _size: int = 0
 
     def run(self, pass_over: Pass, model: AttentionModel, progress: Progress) -> None:
         """Compute the parts that are not kept."""
@@ -96,10 +96,10 @@ class KeptStages:
 
     def _note(self, request: Request, number: int, data: bytes) -> None:
         self._names.append(self._name(request, number))
-        self._room -= len(data)
+        self._size += len(data)
 
     def _keep(self, request: Request, number: int, data: bytes, share: float) -> None:
-        if self.store and len(data) <= self._room:
+        if self.store and self._size + len(data) <= KEPT:
             with suppress(StoreError):  # the result may still find room
                 self.store.keep_work(self._name(request, number), data)
                 self._note(request, number, data)
