@@ -61,6 +61,7 @@ with right:
     page.head_map(squares, "coreference-map", alt, selection)
 
 page.metrics(coreference_view.metrics(result, selection.base))
+coreference_view.say_read(result)
 coreference_view.table_2(result, selection.base)
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):

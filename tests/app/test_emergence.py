@@ -39,7 +39,7 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
     assert not app.error and len(app.metric) == 4
     assert metrics(app)["Training step"] == f"{result.steps[-1]:,}"
     assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
-    assert f"From step {result.steps[0]:,} to step {result.steps[-1]:,}" in words(app)
+    assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the masked-word loss" in words(app)
     assert list(app.dataframe[0].value["step"]) == result.steps.tolist()
 
 

@@ -37,9 +37,8 @@ def choose() -> tuple[Any, Any]:
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 200)
-        a, b = (_pick(label, known[analysis], default, 340) for label, default in (("a", 0), ("b", 1)))
+    analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 170)
+    a, b = (_pick(label, known[analysis], default, 260) for label, default in (("a", 0), ("b", 1)))
     return _result(analysis, a), _result(analysis, b)
 
 
@@ -107,8 +106,13 @@ def quantity(comparison: Comparison) -> str:
         default=comparison.most_changed(),
         format_func=lambda key: key.replace("_", " "),
         follows=True,
-        width=320,
+        width=170,
     )
+
+
+def notes(comparison: Comparison) -> None:
+    """What a reader must know before believing a difference."""
+    st.caption(plain(" ".join(comparison.notes)))
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:

@@ -43,15 +43,13 @@ def choose_direction(result: AntecedentCounts) -> int:
 
 def claim(result: AntecedentCounts, selection: Selection) -> None:
     """What this run shows by the paper's measure, in a sentence with its numbers; and the way to the head it names."""
-    best, n, origin = result.best(), int(result.n[0]), result.provenance
+    best, n = result.best(), int(result.n[0])
     row = result.head_row(best)
     rules = dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))["rule-based"]
     st.markdown(
         f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} of the "
         f"mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); the rules find {percent(rules, n)}. "
-        f"{_verdict(result)} "
-        f"{result.single:,} mentions have only one candidate. :gray[Attention from a mention to its antecedent. Read "
-        f"as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
+        f"{_verdict(result)}"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
@@ -60,6 +58,15 @@ def claim(result: AntecedentCounts, selection: Selection) -> None:
             icon=":material/info:",
         )
     _offer(best, selection)
+
+
+def say_read(result: AntecedentCounts) -> None:
+    """What is scored, and how the file was read."""
+    origin = result.provenance
+    st.caption(
+        f"Attention from a mention to its antecedent; {result.single:,} mentions have only one candidate. Read as "
+        f"{boxes.plain(origin['format'])}; head words by the {origin['head_words']}."
+    )
 
 
 def _verdict(result: AntecedentCounts, direction: int = 0) -> str:
