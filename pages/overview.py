@@ -20,6 +20,7 @@ results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
+    paper_model.offer(selection)
     st.skeleton(height=420)
     address.stop()
 
