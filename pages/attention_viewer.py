@@ -75,7 +75,7 @@ with right if other is None else st.container():
     st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(seen, selection)
 
-attention_panel.downloads(seen, selection, shown)
+attention_panel.downloads(seen, selection, shown, shape)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

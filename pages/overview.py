@@ -11,7 +11,7 @@ from pages.shared.derived import derived
 from pages.shared.frame import address, links, sidebar
 from pages.shared.views import clearest_heads, overview_view, paper_model
 
-TOUR = "New here? Take the guided tour"
+TOUR = "Take the guided tour"
 selection = sidebar.current()
 with page.header("overview", selection):
     links.to("tour", TOUR, icon=":material/tour:")

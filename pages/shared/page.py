@@ -68,7 +68,7 @@ def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in made_of else None
-    line.caption(boxes.plain(" · ".join(filter(None, (entry.section, made_of)))), help=help_text, wrap=False)
+    line.caption(boxes.plain(" · ".join(filter(None, (made_of, entry.section)))), help=help_text, wrap=False)
     with line:
         appearance.leave_projector()
     return line

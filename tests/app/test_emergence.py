@@ -104,11 +104,11 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_other_readers_uploads(t
     st.cache_resource.clear()
     del app.session_state["trainings"]
     app.selectbox(key="training").set_value("demo").run()
-    assert str(folder) in app.run().selectbox(key="training").options
+    assert "steps" in app.run().selectbox(key="training").options
     app.selectbox(key="training").set_value(str(folder)).run()
     assert app.select_slider(key="at_step").options == ["3", "30"]
     stranger = open_app("emergence")
-    assert str(folder) not in stranger.selectbox(key="training").options
+    assert "steps" not in stranger.selectbox(key="training").options
 
 
 def test_what_is_missing_of_a_training_is_offered_beside_what_is_stored(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weight
 from pages.shared import boxes, services
 from pages.shared.frame import address, appearance, catalogue, corpus_picker, links, uploads
 from pages.shared.frame.catalogue import Entry
-from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.frame.selection import Selection, head_options, neighbor, short_names
 from pages.shared.jobs import panel as job_panel
 
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
@@ -75,13 +75,16 @@ def _model() -> Checkpoint:
     asked = address.ahead("model", DEMO)
     if asked not in known:
         known.append(asked)
+    names = short_names(known)
+    at = f" Chosen: `{asked}`." if names[asked] != asked else ""
     name = address.selectbox(
         "Model",
         known,
         key="model",
         default=DEMO,
         accept_new_options=access.folders is None or access.downloads != 0,
-        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0],
+        format_func=lambda name: names.get(name, name),
+        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0] + at,
     )
     checkpoint = find(name or DEMO, access=access)
     if name and st.session_state.get("model remembered") != name:

@@ -19,7 +19,7 @@ from bertviz_core.models.allowed import trainings
 from pages.shared import boxes, services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection
+from pages.shared.frame.selection import Selection, short_names
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -68,12 +68,14 @@ def _choose() -> str:
     asked = address.ahead("training", SHIPPED)
     if asked not in (SHIPPED, *folders):
         folders.append(asked)
+    names = short_names([SHIPPED, *folders])
     chosen = address.selectbox(
         "Training",
         [SHIPPED, *folders],
         key="training",
         default=SHIPPED,
         accept_new_options=not folders_limited,
+        format_func=lambda name: names.get(name, name),
         help="`demo` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
         + "The corpus, mode and settings in the sidebar apply to all others.",
