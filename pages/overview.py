@@ -9,7 +9,7 @@ from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import address, links, sidebar
-from pages.shared.views import clearest_heads, overview_view, paper_model
+from pages.shared.views import clearest_heads, overview_view, paper_model, report_view
 
 TOUR = "Take the guided tour"
 selection = sidebar.current()
@@ -20,6 +20,7 @@ results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
+    report_view.offer("overview", selection)
     paper_model.offer(selection)
     st.skeleton(height=420)
     address.stop()
@@ -63,3 +64,5 @@ clearest_heads.relations(results, selection)
 st.subheader("Stored results")
 overview_view.panel("overview", selection)
 overview_view.downloads(results, thresholds, selection)
+st.subheader("Report")
+report_view.offer("overview", selection)

@@ -210,7 +210,7 @@ def test_norms_stand_beside_weights() -> None:
 def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(planted_folder), head2="2-2")
     assert not app.error
-    assert f"**Head 2-2, {planted_folder}**" in unescaped(words(app))
+    assert f"**Head 2-2, {planted_folder.name}**" in unescaped(words(app))
     assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
 
 
