@@ -32,11 +32,13 @@ class StoredResult:
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every readable result, stored or shipped."""
+    """Every result of the present form, stored or shipped."""
     for key, head in store.heads():
         header = read_header(head)
         if header and header[0] in ANALYSES and header[1].get("model", {}).get("fingerprint"):
-            yield StoredResult(key, *header)
+            analysis, provenance, names = header
+            if ANALYSES[analysis].result_class.has_fields(names):
+                yield StoredResult(key, analysis, provenance)
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:

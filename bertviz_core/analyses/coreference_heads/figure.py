@@ -25,6 +25,7 @@ LINES = (
     ("#0c9aa8", "dash", "diamond"),
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),
+    ("#c2255c", "longdashdot", "cross"),
 )
 
 
