@@ -115,8 +115,15 @@ def test_what_is_missing_is_offered_and_the_figure_comes_with_it(tiny_folder: Pa
 
 
 def test_a_step_without_a_clear_case_says_so_with_its_best_value_and_the_rule() -> None:
-    patterns = SimpleNamespace(present=["previous", "next"], interval=lambda name: np.full((2, 2), 0.01))
-    patterns.__class__.__getitem__ = lambda self, name: np.array([[0.1, 0.2], [0.3, 0.4]])
+    class Patterns(dict):
+        """Averages, and half their intervals."""
+
+        present = ("previous", "next")
+
+        def interval(self, name: str) -> np.ndarray:
+            return np.full((2, 2), 0.01)
+
+    patterns = Patterns(dict.fromkeys(Patterns.present, np.array([[0.1, 0.2], [0.3, 0.4]])))
     step = next(step for step in STEPS if step.title == "Neighbors")
     found = step.findings({"surface_patterns": patterns})
     assert "2-2, with 0.40" in found.answer

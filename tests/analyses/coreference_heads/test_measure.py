@@ -252,7 +252,7 @@ def test_baselines_by_hand(tokens, text, right, items):
 def test_baselines_over_ten_documents(tokens):
     """1, 3, 4 and 12 of 14 by the sums of the columns above."""
     result = analyze(windows(tokens, *(text for text, _, _ in TEN)), uniform)
-    np.testing.assert_allclose(result.default_view().systems_accuracy[:, 0], np.array([1, 3, 4, 12]) / 14)
+    np.testing.assert_allclose(result.default_view().systems_accuracy[2:, 0], np.array([1, 3, 4, 12]) / 14)
 
 
 @pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
