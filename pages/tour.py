@@ -16,15 +16,17 @@ results = tour_view.results_of(selection)
 step = shown[number - 1] if number < last else None
 
 with st.container(border=True):
-    st.caption(f"Step {number} of {last} · {step.section if step else 'The paper and this model'}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(plain(step.title) if step else "What this model shows", anchor=False, width="content")
+        st.caption(f"Step {number} of {last} · {step.section if step else 'The paper and this model'}", width="content")
     if step is None:
         tour_view.end(results, selection)
     else:
         found = tour_view.findings_of(step, results, selection.base)
-        st.subheader(plain(step.title))
-        st.markdown(f"**The paper:** {plain(step.claim)}  \n**Look:** {plain(step.look)}")
+        tour_view.question(step, number, found, selection.base)
         if found is not None:
             tour_figures.draw(step, f"tour-{number}", results, selection)
         elif not tour_view.compute(step, results, selection):
             st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
-        tour_view.answer(step, number, found, selection)
+        if found is not None:
+            tour_view.answer(number, found, selection)

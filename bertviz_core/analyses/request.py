@@ -11,8 +11,8 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-FORMAT = 3  # raise it when a stored result would mean something else
-FORMATS = {"coreference_heads": 4}  # of analyses whose own results have changed since
+FORMAT = 4  # raise it when a stored result would mean something else
+FORMATS = {"coreference_heads": 5}  # of analyses whose own results have changed since
 
 
 @dataclass(frozen=True)

@@ -286,7 +286,7 @@ def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[s
             "bytes": request.source.size,
         },
         **index.counts,
-        "left_out": index.skipped.to_json(),
+        "skipped": index.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

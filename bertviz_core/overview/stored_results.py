@@ -1,4 +1,4 @@
-"""What a store holds of a model, told by the results' own headers: their arrays are not read."""
+"""The results of a model in a store, by the results' own headers: their arrays are not read."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ class StoredResult:
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every result of the present form, stored or shipped."""
+    """Every result of the present form, stored or shipped; those of formats before 4 list no skipped input."""
     for key, head in store.heads():
         header = read_header(head)
-        if header and header[0] in ANALYSES and header[1].get("model", {}).get("fingerprint"):
-            analysis, provenance, names = header
-            if ANALYSES[analysis].result_class.has_fields(names):
-                yield StoredResult(key, analysis, provenance)
+        if header is None or header[0] not in ANALYSES:
+            continue
+        analysis, provenance, names = header
+        complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
+        if complete and ANALYSES[analysis].result_class.has_fields(names):
+            yield StoredResult(key, analysis, provenance)
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:

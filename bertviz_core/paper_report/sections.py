@@ -144,7 +144,7 @@ def _skipped(report: Report) -> Iterator[Block]:
     lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
     seen = set()
     for name, result in report.results.items():
-        for entry in result.provenance["left_out"]:
+        for entry in result.provenance["skipped"]:
             line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:PLACES])})"
             if (result.provenance["corpus"]["digest"], line) not in seen:
                 seen.add((result.provenance["corpus"]["digest"], line))

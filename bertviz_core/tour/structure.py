@@ -80,7 +80,7 @@ STRUCTURE = (
         f"single heads find single relations without being trained to: {DOBJ[0]} finds direct objects in {DOBJ[1]}% of "
         f"cases (offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         "dependency_heads",
-        "The table: for each relation the best head beside the best fixed offset.",
+        "The map of this model's clearest relation; and sentences in which the chosen head is surest of it.",
         "Punctuation aside, which relation's best head is furthest above the best offset?",
         ("dependency_heads",),
         _syntax,
@@ -93,7 +93,7 @@ STRUCTURE = (
         f"nearest mention ({paper.TABLE_2['nearest'][0]}%) and a match of head words "
         f"({paper.TABLE_2['head match'][0]}%), close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
         "coreference_heads",
-        "The table: heads and baselines over the same candidates.",
+        "The lines: the chosen head and the baselines, over the same candidates.",
         "Which of the simple baselines does this model's best head beat?",
         ("coreference_heads",),
         _coreference,
@@ -106,7 +106,7 @@ STRUCTURE = (
         f"{TABLE_3['attention-only']}% of the governors; with word vectors {TABLE_3['attention-and-words']}%. The word "
         f"to the right alone would find {RIGHT_BRANCHING}%, punctuation included.",
         "probes",
-        "The table: each probe's score on sentences that it was not trained on, the baselines first.",
+        "Each probe's score on sentences that it was not trained on, the baselines first.",
         "How far is attention only above the word to the right?",
         ("probes",),
         _probe,

@@ -193,7 +193,7 @@ SURFACE = (
         f"{paper.HEADS_OVER_HALF['previous']} heads of BERT-base (in layers 2, 4, 7 and 8) put over half of their "
         f"attention on the previous token, {paper.HEADS_OVER_HALF['next']} (in layers 1, 2, 2, 3 and 6) on the next.",
         "surface_patterns",
-        "The map shows attention to the previous token; the line above it lists the heads over the threshold.",
+        "The map shows attention to the previous token: a dark square is a head that does little else.",
         "Which head attends most to the previous token, and how much?",
         ("surface_patterns",),
         _neighbors,

@@ -98,16 +98,19 @@ def navigation(count: int) -> int:
     return place
 
 
-def answer(step: Step, number: int, found: Findings | None, selection: Selection) -> None:
-    """The way to the step's page, the question, and what this model's results say."""
+def question(step: Step, number: int, found: Findings | None, base: int) -> None:
+    """What the paper says, what to look at and to answer, and the way to the step's page."""
     head = found.head if found else None
-    at = f" at head {head.label(selection.base)}" if head else ""
+    at = f" at head {head.label(base)}" if head else ""
     entry = catalogue.entry(step.page)
+    st.markdown(f"**The paper:** {plain(step.claim)}  \n**Look:** {plain(step.look)}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Question:** {plain(step.question)}", width="stretch")
         links.to(step.page, f"**Open {plain(entry.title)}{at}**", head, entry.icon, **step.address, tour=str(number))
-    if found is None:
-        return
+
+
+def answer(number: int, found: Findings, selection: Selection) -> None:
+    """What this model's results say to the question; and where they show no clear case, that."""
     with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
         st.markdown(plain(found.answer))
     if found.unclear:
@@ -135,7 +138,6 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
 def end(results: Results, selection: Selection) -> None:
     """What this model shows of the paper and what not, claim by claim; and the offer to compute what is missing."""
     standing = standings(results)
-    st.subheader("What this model shows")
     st.markdown(f"**{plain(counted(standing))}** :gray[A rule with a threshold decides each; point at its sign.]")
     for state in ORDER:
         if claims := [each for each in standing if each.state == state]:
