@@ -138,7 +138,9 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
 def end(results: Results, selection: Selection) -> None:
     """What this model shows of the paper and what not, claim by claim; and the offer to compute what is missing."""
     standing = standings(results)
-    st.markdown(f"**{plain(counted(standing))}** :gray[A rule with a threshold decides each: point at its question mark.]")
+    st.markdown(
+        f"**{plain(counted(standing))}** :gray[A rule with a threshold decides each: point at its question mark.]"
+    )
     for state in ORDER:
         if claims := [each for each in standing if each.state == state]:
             st.markdown(f"**{state.capitalize()}** ({len(claims)})")
