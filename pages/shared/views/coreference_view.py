@@ -71,9 +71,9 @@ def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str
     better = result.better_direction() or result.best()
     if better.direction == direction:
         return ""
-    share = percent(result.head_row(better)["accuracy"], int(result.n[0]))
+    here, more = (result.head_row(each)["accuracy"] for each in (result.best(direction=direction), better))
     named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
-    return f" The best head of both directions is {named}: {share}."
+    return f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
 
 
 def _verdict(result: AntecedentCounts, direction: int) -> str:
