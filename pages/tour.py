@@ -7,13 +7,14 @@ from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.views import tour_figures, tour_view
 
-selection = sidebar.current()
-page.header("tour", selection)
+selection, heading = sidebar.current(), st.container()
 shown = tour_view.shown_steps()
 last = len(shown) + 1
 number = tour_view.navigation(last)
 results = tour_view.results_of(selection)
 step = shown[number - 1] if number < last else None
+with heading:
+    page.header("tour", selection, tour_view.made_of(step, results, selection))
 
 with st.container(border=True):
     with st.container(horizontal=True, vertical_alignment="center"):

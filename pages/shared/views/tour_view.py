@@ -54,6 +54,14 @@ def _findings(place: int, results: Results, base: int) -> Findings | None:
     return STEPS[place].findings(results, base)
 
 
+def made_of(step: Step | None, results: Results, selection: Selection) -> str:
+    """The corpus that a step's figures rest on."""
+    if step is None:
+        return "all corpora"
+    corpus = next((results[name].provenance["corpus"] for name in step.needs if name in results), None)
+    return f"{corpus['name']} ({corpus['digest'][:8]})" if corpus else selection.source.name
+
+
 def opening_head(selection: Selection) -> Head | None:
     """The head that the step is about, until the reader chooses another."""
     place, known = small_int(address.ahead(KEY, "1")) or 1, shown_steps()
