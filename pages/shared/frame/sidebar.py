@@ -167,17 +167,18 @@ def stepper(selection: Selection) -> None:
     """The chosen head on a page itself: previous, picker, next; the sidebar's picker follows."""
     options = head_options(selection.checkpoint)
     st.session_state[ON_PAGE] = selection.head.label()
-    step_button(-1, options, "page")
-    st.selectbox(
-        "Head",
-        options,
-        key=ON_PAGE,
-        format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
-        label_visibility="collapsed",
-        on_change=_take,
-        width=125,
-    )
-    step_button(1, options, "page")
+    with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
+        step_button(-1, options, "page")
+        st.selectbox(
+            "Head",
+            options,
+            key=ON_PAGE,
+            format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
+            label_visibility="collapsed",
+            on_change=_take,
+            width=125,
+        )
+        step_button(1, options, "page")
 
 
 def step_button(step: int, options: list[str], at: str) -> None:
