@@ -11,7 +11,9 @@ import streamlit as st
 
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import services
+from pages.shared.views import emergence_view
 from tests import trainings
 from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
 from tests.browser import chromium as browser
@@ -39,7 +41,7 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
     assert not app.error and len(app.metric) == 4
     assert metrics(app)["Training step"] == f"{result.steps[-1]:,}"
     assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
-    assert f"From step {result.steps[0]:,} to step {result.steps[-1]:,}" in words(app)
+    assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the masked-word loss" in words(app)
     assert list(app.dataframe[0].value["step"]) == result.steps.tolist()
 
 
@@ -56,7 +58,6 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert found["Masked-word loss"] == f"{result.loss[place]:.2f} nats"
         learned = (~np.isin(labels[place], ["broad", "other"])).sum()
         assert found["Heads with a behavior"] == f"{learned} of {labels[place].size}"
-        assert f"at step {result.steps[place]:,}" in words(app)
 
 
 def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
@@ -104,11 +105,11 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_other_readers_uploads(t
     st.cache_resource.clear()
     del app.session_state["trainings"]
     app.selectbox(key="training").set_value("demo").run()
-    assert str(folder) in app.run().selectbox(key="training").options
+    assert "steps" in app.run().selectbox(key="training").options
     app.selectbox(key="training").set_value(str(folder)).run()
     assert app.select_slider(key="at_step").options == ["3", "30"]
     stranger = open_app("emergence")
-    assert str(folder) not in stranger.selectbox(key="training").options
+    assert "steps" not in stranger.selectbox(key="training").options
 
 
 def test_what_is_missing_of_a_training_is_offered_beside_what_is_stored(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         page.get_by_role("slider").first.focus()
         page.keyboard.press("Home")
         first = f"{result.steps[0]:,}"
-        page.get_by_text(f"at step {first}").wait_for()
+        page.get_by_test_id("stMetricValue").get_by_text(first, exact=True).wait_for()
         page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
         browser.settle(page)
         assert marks.last.get_attribute("d") != before
@@ -186,7 +187,9 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         drawn = [
             int(entry.get_attribute("aria-label").split("(")[1].strip(")")) for entry in page.locator(".entry").all()
         ]
-        assert sorted(drawn) == sorted(counted.values())
+        assert sorted(filter(None, drawn)) == sorted(
+            counted.values()
+        )  # the legend has what heads do at other steps too
         page.locator(".point[data-head='1-4']").click()
         page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
@@ -195,3 +198,40 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         assert page.get_by_text(f"Head {head} over the training").is_visible()
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
         assert page.problems == []
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_play_moves_the_map_in_the_browser_and_pause_the_slider(tmp_path: Path) -> None:
+    result = shipped()
+    with browser.served(tmp_path / "served") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/emergence?at_step={result.steps[-3]}")
+        page.get_by_role("button", name="Play").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text(f"step {result.steps[-2]:,}", exact=True).wait_for()
+        counts = [entry.get_attribute("aria-label") for entry in page.locator(".entry").all()]
+        groups = behavior_groups(result)
+        assert counts == groups[-2] or counts == groups[-1]
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Play").wait_for()
+        page.wait_for_function(f"!location.search.includes('at_step={result.steps[-3]}')", timeout=10_000)
+        assert page.problems == []
+
+
+def behavior_groups(result) -> list[list[str]]:
+    """The entries of the map's legend at every step."""
+    frames = emergence_view.film(result, result.behaviors(), emergence_view.BY_BEHAVIOUR, 1)
+    return [[group["name"] for group in frame["groups"]] for frame in frames]
+
+
+def test_each_frame_of_the_film_is_the_map_of_its_step() -> None:
+    result = shipped()
+    labels = result.behaviors()
+    groups = behavior_groups(result)
+    assert len(groups) == len(result.steps) and len({len(group) for group in groups}) == 1
+    for place, names in enumerate(groups):
+        drawn = {name.rpartition(" (")[0]: int(name.rpartition("(")[2].strip(")")) for name in names}
+        for behavior in np.unique(labels):
+            assert drawn[BEHAVIORS[behavior][-1]] == (labels[place] == behavior).sum()
+    entropy = emergence_view.film(result, labels, "entropy, nats", 1)
+    for place, frame in enumerate(entropy):
+        assert frame["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))
