@@ -88,7 +88,7 @@ def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
 def test_parts_follow_one_another_and_are_as_large_as_allowed(tiny):
     examples = list(Sentences(sample("treebank"), tiny.tokens, Settings(max_length=64, limit=60)))
     parts = cut(examples)
-    assert [one.number for part in parts for one in part] == list(range(60)) and len(parts) > 3
+    assert [one.number for part in parts for one in part] == [one.number for one in examples] and len(parts) > 3
     for part, following in pairwise(parts):
         assert sum(map(len, part)) <= TOKENS < sum(map(len, [*part, following[0]]))
     for one, other in zip(examples, unpack_examples(pack_examples(examples)), strict=True):
