@@ -88,7 +88,7 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="gradient estimate, nats", zeroline=False)
+    figure.update_xaxes(title="gradient estimate, nats", zeroline=False, exponentformat="e")
     figure.update_yaxes(title="measured change of the loss, nats")
     return figure.update_layout(height=400, margin=MARGIN, showlegend=False, dragmode=False)
 
