@@ -14,9 +14,8 @@ UNMARKED = "#8c8c8c"
 
 
 def paper_figure(result: Comparison) -> go.Figure:
-    """The quantity in which the most heads changed."""
-    key = result.most_changed()
-    return scatter(result, key) if result.changes else by_depth(result, key)
+    """The quantity that is shown at first."""
+    return (scatter if result.changes else by_depth)(result, result.opens_on)
 
 
 def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:

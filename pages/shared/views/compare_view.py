@@ -40,6 +40,9 @@ def choose() -> tuple[Any, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 200)
         a, b = (_pick(label, known[analysis], default, 340) for label, default in (("a", 0), ("b", 1)))
+    if not checkpoints.names(services.shipped_emergence(), analysis):
+        kept = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
+        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {kept}.")
     return _result(analysis, a), _result(analysis, b)
 
 
@@ -104,7 +107,7 @@ def quantity(comparison: Comparison) -> str:
         "Quantity",
         list(comparison.a),
         key="compared",
-        default=comparison.most_changed(),
+        default=comparison.opens_on,
         format_func=lambda key: key.replace("_", " "),
         follows=True,
         width=320,
