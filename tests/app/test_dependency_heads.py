@@ -125,7 +125,7 @@ def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address
         assert page.get_by_text("Head 2-3 in sentences with").is_visible()
         page.wait_for_selector("figure svg text", timeout=10_000)
         with page.expect_download() as saved:
-            page.locator("figure a").first.click()
+            page.locator("figure a[download]").first.click()
         assert ElementTree.parse(saved.value.path()).getroot().tag == "{http://www.w3.org/2000/svg}svg"
         again = browser.open_page(chromium, page.url)
         assert again.locator("h3", has_text="Head 2-3 in sentences with").inner_text() == (
