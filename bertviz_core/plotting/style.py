@@ -13,7 +13,7 @@ from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import Marker
-from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.template import LOOK, finish
 
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIORS = {
@@ -160,7 +160,7 @@ def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
     height = (1 - gap * (rows - 1)) / rows
     for row in range(rows):
         top = 1 - row * (height + gap)
-        place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
+        place = LOOK["legend"] | {"y": top}
         legend = f"legend{row + 1 if row else ''}"
         entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
         if len(entries) > 1 and row < len(figure.layout.annotations):
