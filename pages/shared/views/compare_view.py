@@ -111,12 +111,8 @@ def quantity(comparison: Comparison) -> str:
 
 
 def notes(comparison: Comparison) -> None:
-    """What a reader must know before believing a difference."""
+    """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
-
-
-def checkpoints_offered(comparison: Comparison) -> None:
-    """A line where a training keeps nothing of its checkpoints that could be compared."""
     if not checkpoints.names(services.shipped_emergence(), comparison.compared):
         kept = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
         st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {kept}.")
