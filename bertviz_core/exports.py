@@ -113,7 +113,7 @@ def suffixes(analysis: str, result_class: type[Result]) -> tuple[str, ...]:
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
     """Suffix -> the bytes of a file, made when called."""
-    made: dict[str, Callable[[], bytes]] = {
+    files: dict[str, Callable[[], bytes]] = {
         ".csv": lambda: to_csv(result),
         ".json": lambda: to_json(result),
         ".html": lambda: to_html(result),
@@ -121,11 +121,11 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".safetensors": result.to_bytes,
     }
     for name in result.more_tables:
-        made[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
+        files[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
     analysis = ANALYSES.get(result.analysis)
     if analysis and (latex := analysis.latex):
-        made[".tex"] = lambda: latex(result.default_view()).encode()
-    return made
+        files[".tex"] = lambda: latex(result.default_view()).encode()
+    return files
 
 
 def file_name(result: Result, suffix: str) -> str:

@@ -80,6 +80,14 @@ def masked(tmp_path_factory: pytest.TempPathFactory):
     return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
 
 
+@pytest.fixture(scope="session")
+def example_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PYTHONPATH of processes that have the example of an analysis of one's own installed."""
+    from tests.examples import package
+
+    return package.python_path(package.install(tmp_path_factory.mktemp("installed")))
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     """An empty store that ships nothing."""

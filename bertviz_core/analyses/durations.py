@@ -111,11 +111,11 @@ def _records(store: Store, together: Sequence[Request]) -> list[dict[str, Any]]:
         if (exact := cache.get(f"rate/{_kind(together)}")) is not None:
             return list(json.loads(exact))
         rest = _kind(together).partition("/")[2]
-        wanted = {request.analysis for request in together}
+        analyses = {request.analysis for request in together}
         similar = [
             json.loads(cache.get(name) or b"[]")
             for name in cache.iterkeys()
-            if name.startswith("rate/") and name.endswith(f"/{rest}") and wanted & set(name.split("/")[1].split("+"))
+            if name.startswith("rate/") and name.endswith(f"/{rest}") and analyses & set(name.split("/")[1].split("+"))
         ]
         return max(similar, key=lambda records: records[0]["rate"], default=[]) if all(similar) else []
     return []

@@ -34,16 +34,16 @@ def requests() -> list[Request]:
 
 def main() -> None:
     SHIPPED.mkdir(exist_ok=True)
-    wanted = {f"{request.key()}.safetensors": request for request in requests()}
+    files = {f"{request.key()}.safetensors": request for request in requests()}
     for path in SHIPPED.glob("*.safetensors"):
-        if path.name not in wanted:
+        if path.name not in files:
             path.unlink()
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder), shipped=Path(folder))
-        compute_all(wanted.values(), store, progress=Progress())
-        for name, request in wanted.items():
+        compute_all(files.values(), store, progress=Progress())
+        for name, request in files.items():
             (SHIPPED / name).write_bytes(store.get(request.key()) or b"")
-    print(f"{len(wanted)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
+    print(f"{len(files)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from bertviz_core.corpora.source import CHUNK, Source, Start
+from bertviz_core.corpora.source import Source, Start
+from bertviz_core.corpora.unpacking import CHUNK
 from bertviz_core.errors import InputError
 
 

@@ -86,10 +86,10 @@ def _sources(corpora: dict[str, Corpus | Literal[False] | None]) -> dict[str, So
 
 
 def _compute(request: ReportRequest, model: Model, store: Store, execution: Execution) -> dict[str, str]:
-    wanted = request.to_compute(store)
-    if not wanted:
+    missing = request.to_compute(store)
+    if not missing:
         return {}
-    print(announcement(wanted), file=sys.stderr)
+    print(announcement(missing), file=sys.stderr)
     if isinstance(model, str | Path):
         return request.compute(store, execution)
     masked_lm = predicts_masked_words(transformers_model(model[0]))

@@ -13,7 +13,7 @@ from bertviz_core.errors import DownloadNeeded, ModelError
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
 
-def cached(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> Path:
+def cached(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> Path:
     """The folder of a hub model that is on this machine.
 
     Raises:
@@ -25,7 +25,7 @@ def cached(name: str, revision: str | None, wanted: Sequence[str], access: Acces
     try:
         return Path(
             snapshot_download(
-                name, revision=revision, allow_patterns=list(wanted), local_files_only=True, token=access.hub_token
+                name, revision=revision, allow_patterns=list(patterns), local_files_only=True, token=access.hub_token
             )
         )
     except Exception as error:
@@ -34,12 +34,12 @@ def cached(name: str, revision: str | None, wanted: Sequence[str], access: Acces
                 f"The model {name!r} is not on this machine, and downloads are off.",
                 hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.",
             ) from error
-    size = size_of(name, revision, wanted, access)
+    size = size_of(name, revision, patterns, access)
     check_room(name, size, access)
     raise DownloadNeeded(name, size)
 
 
-def download(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> Path:
+def download(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> Path:
     """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
 
     Raises:
@@ -48,14 +48,14 @@ def download(name: str, revision: str | None, wanted: Sequence[str], access: Acc
     from huggingface_hub import snapshot_download
 
     if access.downloads is not None:
-        check_room(name, size_of(name, revision, wanted, access), access)
+        check_room(name, size_of(name, revision, patterns, access), access)
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(wanted), token=access.hub_token))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(patterns), token=access.hub_token))
     except Exception as error:
         raise _unreachable(name, error) from error
 
 
-def size_of(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> int:
+def size_of(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> int:
     """Bytes that a download would take; raises ModelError when the hub cannot say."""
     from huggingface_hub import HfApi
 
@@ -64,7 +64,7 @@ def size_of(name: str, revision: str | None, wanted: Sequence[str], access: Acce
         files = api.model_info(name, revision=revision, files_metadata=True, timeout=10).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
-    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in wanted)]
+    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in patterns)]
     if not any(file.rfilename.endswith(".safetensors") for file in needed):
         raise ModelError(
             f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",

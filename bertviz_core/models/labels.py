@@ -20,8 +20,11 @@ PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xF
 class Units:
     """Tokens or words, in reading order. All (unit,).
 
-    labels: as they are shown.   special: [CLS], [SEP] and their like.   side: 0 in segment A, 1 in segment B.
-    start: position of the unit's first token in the input, from 0; it names the unit whatever else is hidden.
+    Attributes:
+        labels: As they are shown.
+        special: [CLS], [SEP] and their like.
+        side: 0 in segment A, 1 in segment B.
+        start: Position of the unit's first token in the input, from 0; it names the unit whatever else is hidden.
     """
 
     labels: tuple[str, ...]

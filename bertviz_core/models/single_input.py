@@ -1,5 +1,5 @@
-"""One input, run alone: a text, a pair or a segment, its attention maps, and what stands to be read where a token is
-masked (methods, section 10)."""
+"""One input, run alone: a text, a pair or a segment, with tokens masked or not, and its attention maps
+(docs/methods.md, section 10)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
-TOP = 5  # predictions shown for a masked token
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass(frozen=True, slots=True)
 class OneInput:
-    """An encoded input with its labels. cut: tokens at its end that did not fit."""
+    """An encoded input with its labels.
+
+    Attributes:
+        example: What the model reads.
+        layout: The labels of its tokens and words.
+        cut: Tokens at its end that did not fit.
+    """
 
     example: Encoded
     layout: Layout
@@ -47,20 +52,6 @@ class OneInput:
         return (
             tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What the model would put at one masked position. best: (label, probability), the likeliest first.
-
-    original, probability, rank: the token that stood there, the probability it gets, and its rank from 1.
-    """
-
-    position: int
-    original: str
-    probability: float
-    rank: int
-    best: tuple[tuple[str, float], ...]
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, given: bool = False) -> OneInput:
@@ -184,41 +175,6 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
     forward(model, collate([example], model.tokens, model.device), observe)
     return maps
-
-
-def predict(
-    model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
-) -> tuple[Prediction, ...]:
-    """What the model's masked-word head says at every position where the two differ; () for a model without one.
-
-    off: (layer, head) bool, heads whose outputs are replaced by zeros (docs/methods.md, section 12).
-    """
-    import torch
-
-    from bertviz_core.models.ablation import SwitchedOff
-
-    positions = np.flatnonzero(original.example.ids != masked.example.ids)
-    if model.masked_lm is None or not len(positions):
-        return ()
-    batch = collate([masked.example], model.tokens, model.device)
-    without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
-    with torch.inference_mode():
-        logits = model.masked_lm(**batch.inputs(model), **without).logits[0, positions]
-    shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
-    return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
-
-
-def _prediction(position: int, shares: np.ndarray, original: OneInput, tokens: Tokens) -> Prediction:
-    was = original.example.ids[position]
-    best = np.argsort(-shares, kind="stable")[:TOP]
-    labels = token_labels(best, tokens)
-    return Prediction(
-        position,
-        original.layout.tokens.labels[position],
-        float(shares[was]),
-        int((shares > shares[was]).sum()) + 1,
-        tuple((label, float(shares[i])) for label, i in zip(labels, best, strict=True)),
-    )
 
 
 def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:

@@ -30,7 +30,8 @@ from pages.shared.derived import derived
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.single_input import OneInput, Prediction
+    from bertviz_core.models.predictions import Prediction
+    from bertviz_core.models.single_input import OneInput
 
 
 UNPACKED = 10  # text shrinks to a tenth at best
@@ -135,7 +136,7 @@ def predictions(
     loaded: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
     """What the model would put where `masked` differs from the original, without the heads (layer, head) of `off`."""
-    from bertviz_core.models.single_input import predict
+    from bertviz_core.models.predictions import predict
 
     return predict(loaded, original, masked, off)
 
@@ -143,8 +144,8 @@ def predictions(
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def analyzed_models() -> tuple[tuple[str, str], ...]:
     """(model's name, text's digest) of every stored result of surface patterns."""
-    found = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
-    return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in found)
+    results = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
+    return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in results)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result

@@ -21,7 +21,9 @@ from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, steps
 from pages.shared.frame import catalogue
-from tests.app.test_app import open_app, own_store, unescaped, words  # noqa: F401  (a fixture)
+from tests.app.driving import open_app, unescaped, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 PAGES = [entry.name for entry in catalogue.ENTRIES]
 SHOWN = steps(PAGES)

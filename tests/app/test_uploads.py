@@ -13,9 +13,9 @@ from bertviz_core.analyses import linguistic
 from pages.shared import services
 from pages.shared.frame import uploads
 from tests import families
-from tests.app.test_app import ROOT, open_app, own_store, unescaped, wait_for_job, words
+from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
 BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
 ANN = "A" * 43  # a browser's cookie

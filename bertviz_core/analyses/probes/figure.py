@@ -142,7 +142,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
         text = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
     else:
         guesses = sentence["guesses"][probe]
-        guessed = [Arc(i, g - 1, *_told(g == governors[i])) for i, g in enumerate(guesses)]
+        guessed = [Arc(i, g - 1, *_style(g == governors[i])) for i, g in enumerate(guesses)]
         counted = [name.split(":")[0] != "punct" for name in sentence["relations"]]
         right = sum(g == truth for g, truth, c in zip(guesses, governors, counted, strict=True) if c)
         text = f"{right} of {sum(counted)} words right"
@@ -188,11 +188,11 @@ def _named(words: list[str], word: int, governor: int) -> str:
 def _edge(governors: list[int], first: int, second: int) -> Arc:
     """An edge has no direction: drawn as the tree has it where it is right."""
     if governors[second] == first + 1:
-        return Arc(second, first, *_told(True))
-    return Arc(first, second, *_told(governors[first] == second + 1))
+        return Arc(second, first, *_style(True))
+    return Arc(first, second, *_style(governors[first] == second + 1))
 
 
-def _told(right: bool) -> tuple[str, str, bool]:
+def _style(right: bool) -> tuple[str, str, bool]:
     return "✓" if right else "✗", "right" if right else "wrong", right
 
 

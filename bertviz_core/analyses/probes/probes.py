@@ -74,7 +74,9 @@ class Probe(nn.Module):
 class AttentionOnly(Probe):
     """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights on its four rows, or the paper's two scales.
 
-    weights: (2, head), w (governor -> dependent) then u (dependent -> governor).   root: (4, head).
+    Attributes:
+        weights: (2, head), w (governor -> dependent) then u (dependent -> governor).
+        root: (4, head).
     """
 
     def __init__(self, probe_settings: ProbeSettings) -> None:

@@ -118,9 +118,9 @@ def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
     return BrokenSentence(reason, line, repr(cells[DEFAULT_FIELDS.index(column)]))
 
 
-def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> None:
-    if row["id"] != place:
-        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {place} was expected")
+def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> None:
+    if row["id"] != number:
+        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {number} was expected")
     if row["head"] is None:
         raise BrokenSentence("a word without a governor", line, "HEAD is _")
     if not row["form"].strip():

@@ -166,8 +166,8 @@ def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
         uploads.check_size(b"".join(data for data, _ in files), files[0][1])
         data, name, encoding = as_one([services.bounded(from_bytes(data, name)) for data, name in files])
         source = services.bounded(from_bytes(data, name))
-        found = kinds(source)
-        own = kind if kind in found[: max(1, len(found) - 1)] or found == ("text",) else found[0]
+        possible = kinds(source)
+        own = kind if kind in possible[: max(1, len(possible) - 1)] or possible == ("text",) else possible[0]
         uploads.check_size(data if len(files) > 1 else b"", name)
         check(own, source)
         address = uploads.keep(data, name, own)

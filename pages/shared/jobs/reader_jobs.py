@@ -23,17 +23,17 @@ REMEMBERED = 50  # of this reader's jobs
 def analysis(request: Request) -> None:
     """Ask for it, and for what the same pass gives with it."""
     analysis = ANALYSES[request.analysis]
-    wanted = [request.for_analysis(each.name) for each in shared_pass(analysis)]
-    _ask(request.key(), analysis.title, lambda: tasks.analyses(wanted, services.store()))
+    requests = [request.for_analysis(each.name) for each in shared_pass(analysis)]
+    _ask(request.key(), analysis.title, lambda: tasks.analyses(requests, services.store()))
 
 
-def everything(key: str, wanted: list[Request], title: str = "Everything") -> None:
+def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
     """Ask for all of it as one job, under `everything_key`."""
-    _ask(key, title, lambda: tasks.analyses(wanted, services.store()))
+    _ask(key, title, lambda: tasks.analyses(requests, services.store()))
 
 
-def everything_key(wanted: list[Request]) -> str:
-    return "all/" + "/".join(request.key() for request in wanted)
+def everything_key(requests: list[Request]) -> str:
+    return "all/" + "/".join(request.key() for request in requests)
 
 
 def download(key: str, name: str, revision: str | None) -> None:
@@ -85,8 +85,8 @@ def announce() -> list[Job]:
     """The jobs that have ended since this was last called."""
     waiting = _unannounced()
     ended = [job for job in waiting.values() if job.finished]
-    for one in ended:
-        del waiting[one.key]
+    for job in ended:
+        del waiting[job.key]
     return ended
 
 

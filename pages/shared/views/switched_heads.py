@@ -10,7 +10,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.models.single_input import OneInput, Prediction
+from bertviz_core.models.predictions import Prediction
+from bertviz_core.models.single_input import OneInput
 from bertviz_core.viewer.switches import switched_off, switches
 from bertviz_core.viewer.view import shorten
 from pages.shared import head_panel, services, stored
