@@ -43,7 +43,13 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one input's tokens make words. owner: (token,) the word of each token; a special token is its own word."""
+    """How one input's tokens make words.
+
+    Attributes:
+        tokens: In reading order.
+        words: In reading order.
+        owner: (token,) the word of each token; a special token is its own word.
+    """
 
     tokens: Units
     words: Units

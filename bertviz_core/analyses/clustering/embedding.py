@@ -11,8 +11,13 @@ STARTS = {"classical_mds": 1, "random": 4}
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """points: (head, 2), centered, turned so that the first axis has the larger spread.   stress: Kruskal's stress-1,
-    sqrt(sum (d - delta)^2 / sum d^2) over pairs, d distances in the plane; 0 is a perfect picture."""
+    """Heads in the plane.
+
+    Attributes:
+        points: (head, 2), centered, turned so that the first axis has the larger spread.
+        stress: Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in the plane; 0
+            where all distances are exact.
+    """
 
     points: np.ndarray
     stress: float

@@ -25,13 +25,18 @@ LINEAR = "linear"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 UNTAUGHT = ("broad", "other")  # what a network drawn at random does too
 MAX_RELATIONS = 6
-BY_BEHAVIOUR = "what each head does"
+BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
 
 
 @dataclass(frozen=True, slots=True)
 class BehaviorCourse:
-    """What heads do, worked out once.   labels: (step, layer, head) behaviors.   table: a row for each step."""
+    """What heads do at each step.
+
+    Attributes:
+        labels: (step, layer, head) behaviors.
+        table: A row for each step.
+    """
 
     labels: np.ndarray
     table: pd.DataFrame
@@ -122,9 +127,9 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selec
         st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
         shown = address.selectbox(
             "Map quantity",
-            [BY_BEHAVIOUR, *known],
+            [BY_BEHAVIOR, *known],
             key="map_of",
-            default=BY_BEHAVIOUR,
+            default=BY_BEHAVIOR,
             label_visibility="collapsed",
             width=220,
         )
