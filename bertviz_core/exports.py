@@ -169,7 +169,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_records(path: Path, records: Iterable[Any]) -> None:
     """A JSON list, written as it is read: memory does not grow with it. Nothing stands at the path before it is whole.
 
-    Raises SettingsError where the file cannot be written, and whatever the reading raises.
+    Raises SettingsError where the file cannot be written, and what the reading raises.
     """
     partial = path.with_name(path.name + ".partial")
     try:
@@ -208,7 +208,7 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """The same for a single input that was run by itself: `digest` tells its tokens from others."""
+    """The same for a single input that was run by itself: `digest` is that of its tokens."""
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

@@ -72,7 +72,7 @@ class Analysis:
         measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
         figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
 
-    An analysis that is no average of a measure over the inputs has in place of `measure.measure`:
+    An analysis that is not an average of a measure over the inputs has, in place of `measure.measure`:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
@@ -93,7 +93,7 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: The same as `control_key`, where that is not made of its name.
+        control: The same as `control_key`, where that is not derived from its name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         limit: How many inputs it reads where the settings give no limit; None for all.

@@ -22,7 +22,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 
 RECORDS = 8  # of each kind of pass, the latest
-LOADING = 3.0  # seconds, where no pass has told
+LOADING = 3.0  # seconds, before any pass was timed
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6}  # tokens a word; windows overlap by half
 LENGTHS = {"text": 1.0, "treebank": 0.2, "coreference": 1.0}  # of one input, as a share of the maximum length
 SPEED = 0.3  # of the multiplication that is measured, what a pass reaches

@@ -54,7 +54,7 @@ def _shown(value: Any) -> Any:
 
 
 def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
-    """What tells the runs apart, in a few words each."""
+    """The differences between the runs, in a few words each."""
     if not (different := differing(a, b)):
         return "A", "B"
     return _name(a, different), _name(b, different)

@@ -19,7 +19,7 @@ MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
 LONGEST_NAME = 1 << 16  # bytes
 PIECE = 1 << 16
-BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # beginnings of names that are no corpus
+BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
 DOCX = "word/document.xml"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
 

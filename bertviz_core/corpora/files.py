@@ -49,7 +49,7 @@ def joined(sources: Sequence[Source]) -> Source:
 
 
 def _expanded(name: str) -> list[Path]:
-    """The files that a name stands for; a sample's name stands for itself."""
+    """The files that a name matches; a sample's name matches itself."""
     path = Path(name)
     if path.is_dir():
         inside = sorted(inner for inner in path.rglob("*") if inner.is_file())

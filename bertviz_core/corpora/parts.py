@@ -34,7 +34,7 @@ class LineOffsets:
         self.end += size
 
     def of(self, line: int) -> int:
-        """The offset of a line; those before it are forgotten."""
+        """The offset of a line; those before it are dropped."""
         del self._offsets[: line - self._first]
         self._first = line
         return self._offsets[0]
@@ -66,7 +66,7 @@ def part_of(source: Source, start: Start, data: bytes) -> Source:
 
 
 class Slices:
-    """Reads ranges of the unpacked text; ranges that come in order are read in one go, whatever the compression."""
+    """Reads ranges of the unpacked text; ranges that come in order are read in one pass, with any compression."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -20,7 +20,7 @@ from bertviz_core.corpora.unpacking import CHUNK, Xz, recoded
 from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
-# A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
+# A compressed file that unpacks to more than this is not text: text shrinks to a tenth at best.
 TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")

@@ -25,7 +25,7 @@ class WordVectors:
 
     Attributes:
         rows: The row of each known word.
-        matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
+        matrix: (row, dimension) float32; row 0, zeros, stands for every unknown word.
     """
 
     rows: dict[str, int]

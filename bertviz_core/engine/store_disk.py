@@ -17,7 +17,7 @@ from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
 PATIENCE = 10  # seconds that a write waits for another process
-OLD = 3600  # seconds after which a file without a row is no write under way
+OLD = 3600  # seconds after which a file without a row is not a write in progress
 SIZE = "MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0))"
 OF_KIND = "raw = 1 AND key >= ? AND key < ?"
 EMPTY = "file::memory:"

@@ -98,7 +98,7 @@ def attention(
             previous token where it is None.
         heads: Those that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
-        special: Whether [CLS], [SEP] and their like are shown; without them the other weights sum to 1.
+        special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
         device: "auto", "cpu" or "cuda".
         dtype: "float32" or "bfloat16".

@@ -31,7 +31,7 @@ class LayerAttention:
 
     Attributes:
         weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
-            distributions and must be masked by whoever reads them.
+            distributions and must be masked by the reader.
         logits: The masked, scaled scores whose softmax `weights` are, or None where the model does not show them.
         vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
         attention: The attention weights where `weights` are norms, else None.
@@ -89,7 +89,7 @@ def at_least_float32(values: Tensor) -> Tensor:
 
 
 class _AllSeen(Exception):
-    """Ends a forward pass whose remaining output nobody wants."""
+    """Ends a forward pass whose remaining output is not needed."""
 
 
 def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttention], None]) -> None:

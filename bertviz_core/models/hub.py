@@ -18,7 +18,7 @@ def cached(name: str, revision: str | None, patterns: Sequence[str], access: Acc
 
     Raises:
         DownloadNeeded: The hub has it, this machine has not, and there is room for it.
-        ModelError: The hub has not, cannot be reached or may not be asked, or there is no room.
+        ModelError: The hub does not have it, cannot be reached or may not be used, or there is no room.
     """
     from huggingface_hub import snapshot_download
 

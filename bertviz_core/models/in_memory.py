@@ -67,7 +67,7 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
     """Describe a transformers model and its tokenizer as they are now; every weight is read once.
 
     Raises:
-        ModelError: The second is no tokenizer.
+        ModelError: The second is not a tokenizer.
     """
     if not callable(getattr(tokenizer, "get_vocab", None)):
         raise ModelError(f"A {type(tokenizer).__name__} is no tokenizer.", hint="Give (model, tokenizer).")
@@ -138,7 +138,7 @@ def _register(encoder: Any) -> bool:
 
 @contextmanager
 def _unchanged(model: Module) -> Iterator[None]:
-    """Put back whatever moving, freezing and switching changes of a module."""
+    """Restore what moving, freezing and switching change in a module."""
     parts = list(model.modules())
     configs: dict[int, Any] = {id(part.config): part.config for part in parts if hasattr(part, "config")}
     attention = [(config, config._attn_implementation_internal) for config in configs.values()]

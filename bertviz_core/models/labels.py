@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 
-# Control characters as their pictures; what XML cannot hold or nobody can see as the mark for such things.
+# Control characters as their pictures; what XML cannot hold, or has no shape, as U+FFFD.
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 
@@ -22,9 +22,9 @@ class Units:
 
     Attributes:
         labels: As they are shown.
-        special: [CLS], [SEP] and their like.
+        special: Special tokens, such as [CLS] and [SEP].
         side: 0 in segment A, 1 in segment B.
-        start: Position of the unit's first token in the input, from 0; it names the unit whatever else is hidden.
+        start: Position of the unit's first token in the input, from 0; it identifies the unit when others are hidden.
     """
 
     labels: tuple[str, ...]

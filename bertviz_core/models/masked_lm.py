@@ -50,7 +50,7 @@ class LayerGradient:
 
     Attributes:
         gradient: Of each segment's own loss, with its sign, in that segment's softmaxed weights. Padding keys and
-            padding queries hold numbers that mean nothing and must be masked by whoever reads them.
+            padding queries hold numbers that mean nothing and must be masked by the reader.
     """
 
     layer: int

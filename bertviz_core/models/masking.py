@@ -32,7 +32,7 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """BERT's pre-training recipe, drawn anew for each example from (seed, its number): whatever the batch or order.
+    """BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch and order.
 
     Attributes:
         mask: The id of the mask token.

@@ -105,8 +105,8 @@ def pick(segments: Segments, number: int) -> Encoded:
 
 @dataclass
 class FirstSegments:
-    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
-    encoded once, however often and in whatever order they are asked for. Threads may share it."""
+    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as they were requested: each is
+    encoded once, however often and in any order they are requested. Threads may share it."""
 
     segments: Segments
     known: dict[int, Encoded] = field(default_factory=dict)

@@ -22,7 +22,7 @@ CUTS = (
 )
 SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
 AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
-WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are remembered, and their letters
+WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cached, and their letters
 
 
 @dataclass

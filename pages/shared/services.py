@@ -42,7 +42,7 @@ def store() -> Store:
     return Store()
 
 
-@st.cache_data(ttl=10, show_spinner=False)  # a walk over all files
+@st.cache_data(ttl=10, show_spinner=False)  # reads all folders
 def store_size() -> int:
     """Bytes that the store takes on the disk."""
     return store().size()
@@ -116,7 +116,7 @@ def _models() -> LoadedModels:
 
 
 def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
-    """(layer, head, query, key) of one input; the last few inputs are remembered."""
+    """(layer, head, query, key) of one input; the last few inputs are cached."""
     which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}/{weights}"
     key = (which, example.ids.tobytes(), example.types.tobytes())
     return _attention(key, loaded, example, weights)
@@ -172,7 +172,7 @@ def _run(key: str, analysis: str) -> Any | None:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def checkpoint_run(address: str, analysis: str) -> Result:
-    """A checkpoint of the training that ships, as a result of its own."""
+    """A checkpoint of the training that ships, as a result."""
     return checkpoints.result(shipped_emergence(), analysis, address)
 
 

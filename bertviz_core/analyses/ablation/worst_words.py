@@ -1,4 +1,4 @@
-"""The masked words whose loss rises most when a head is switched off: a few of each head, whatever the corpus."""
+"""The masked words whose loss rises most when a head is switched off: a few of each head, however large the corpus."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ from bertviz_core.analyses.clustering import mixture_kernel
 if TYPE_CHECKING:
     from torch import Tensor
 
-TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a case of its own
+TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
 CLOSE = 1e-5  # nats a row: pairs under it are done again
 CHUNK = 1024  # positions summed in float32
-CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of a buffer of mixtures: a CPU's cache, a GPU's breath
-TILE = 8  # heads at a time at most; a tile's own lower triangle is done in vain
+CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of a buffer of mixtures: fits a CPU's cache and keeps a GPU busy
+TILE = 8  # heads at a time at most; the lower triangle of a tile on the diagonal is redundant
 NEAREST_ONE = 1 - 2**-24  # the float32 before 1
 
 
@@ -34,7 +34,7 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
     Args:
         maps: (head, position) float32, position = (row, key), changed in place (0 becomes TINY); a position that holds
             0 for every head counts nothing.
-        rows: How many of the rows are real, to tell which pairs are close.
+        rows: How many of the rows are real, to decide which pairs are close.
     """
     sums = mixture_sums(maps.clamp_(min=TINY))
     own = sums.diagonal()

@@ -150,7 +150,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
 
 
 def title(probe: str, result: Probes | None = None) -> str:
-    """A probe's name as Table 3 writes it; of a row of a result, what tells it from the others."""
+    """A probe's name as Table 3 writes it; for a row of a result, what distinguishes it from the others."""
     if probe == "right-branching":
         return "Right-branching (last word to ROOT)"
     if probe == "best-offset" and result:

@@ -40,7 +40,7 @@ class ProbeRun:
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
         outcomes: What each probe reached.
-        about: What there is to say of the run, as JSON.
+        about: Facts about the run, as JSON.
         attention: The attention-only probe's weights (2, layer, head), see probes.AttentionOnly.
         root: Its weights (4, layer, head) of ROOT.
         layers: (layer,) the structural probe's UUAS of each layer on the test part, embeddings first.

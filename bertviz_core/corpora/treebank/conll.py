@@ -69,7 +69,7 @@ def _share(cells: Iterable[str], known: frozenset[str]) -> float:
 def read_universal(number: int, block: list[Line]) -> Sentence | None:
     """A CoNLL-U sentence, or None for comments alone; raises BrokenSentence.
 
-    Multi-word lines (5-6) and empty nodes (8.1) are no words. The tree has one root.
+    Multi-word lines (5-6) and empty nodes (8.1) are not words. The tree has one root.
     """
     return _read(number, block, universal=True)
 

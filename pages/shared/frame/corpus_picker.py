@@ -155,7 +155,7 @@ def _take_paste(kind: str) -> None:
 
 
 def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
-    """Read it once, so that a file nobody can read is refused at once; then store it as what it is, and choose it where
+    """Read it once, so that an unreadable file is refused at once; then store it as what it is, and choose it where
     this page reads that."""
     from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.recognition import as_one, kinds

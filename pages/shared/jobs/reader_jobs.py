@@ -1,4 +1,4 @@
-"""The jobs that this reader has asked for: starting, finding and cancelling them; nobody else's are seen."""
+"""The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _unannounced() -> dict[str, Job]:
 
 
 def _asker() -> str:
-    """A name for this session, known to nobody else."""
+    """A secret name of this session."""
     asker: str = st.session_state.setdefault("asker", secrets.token_hex(16))
     abandoned_jobs.note(asker)
     return asker
