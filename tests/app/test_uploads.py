@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses import linguistic
 from pages.shared import services
 from pages.shared.frame import uploads
-from tests import families
 from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -207,11 +206,10 @@ def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
     assert sorted(u.name for u in services.uploads()) == ["first.txt", "second.txt"]
 
 
-def test_models_are_remembered_for_this_browser_alone(tmp_path: Path) -> None:
-    folder = families.save(families.FAMILIES["bert"], tmp_path / "tiny-model")
-    open_as(ANN, "overview", model=str(folder))
-    assert str(folder) in open_as(ANN, "overview").selectbox(key="model").options
-    assert str(folder) not in open_as("B" * 43, "overview").selectbox(key="model").options
+def test_models_are_remembered_for_this_browser_alone(tiny_folder: Path) -> None:
+    open_as(ANN, "overview", model=str(tiny_folder))
+    assert str(tiny_folder) in open_as(ANN, "overview").selectbox(key="model").options
+    assert str(tiny_folder) not in open_as("B" * 43, "overview").selectbox(key="model").options
 
 
 def test_unknown_words_are_warned_of_above_the_result() -> None:

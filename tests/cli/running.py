@@ -22,7 +22,7 @@ class Done:
     stderr: str
 
 
-def run(*arguments: str | Path, store: Path | None = None) -> Done:
+def run(*arguments: object, store: Path | None = None) -> Done:
     """`python -m bertviz_core ...`, in this process, which has torch loaded already."""
     out, err = StringIO(), StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):

@@ -9,14 +9,12 @@ from bertviz_core.models import checkpoint
 from bertviz_core.models.predictions import predict
 from bertviz_core.models.single_input import from_text, load_to_view, mask
 from bertviz_core.settings import Settings
-from tests.families import FAMILIES, save
 
 
 @pytest.fixture(scope="module")
-def predicting(tmp_path_factory):
+def predicting(masked_folder):
     """The tiny BERT with a masked-word head."""
-    folder = save(FAMILIES["bert"], tmp_path_factory.mktemp("tiny-masked"), auto="AutoModelForMaskedLM")
-    return load_to_view(checkpoint.find(str(folder)), "cpu")
+    return load_to_view(checkpoint.find(str(masked_folder)), "cpu")
 
 
 def test_predictions_are_the_softmax_of_the_masked_word_head(predicting):
