@@ -41,30 +41,17 @@ def reports() -> list[ReportRequest]:
 
 def main() -> None:
     SHIPPED.mkdir(exist_ok=True)
-<<<<<<< HEAD
-    files = {f"{request.key()}.safetensors": request for request in requests()}
-    for path in SHIPPED.glob("*.safetensors"):
-        if path.name not in files:
-            path.unlink()
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder), shipped=Path(folder))
-        compute_all(files.values(), store, progress=Progress())
-        for name, request in files.items():
-            (SHIPPED / name).write_bytes(store.get(request.key()) or b"")
-    print(f"{len(files)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
-=======
-    with tempfile.TemporaryDirectory() as folder:
-        store, wanted = Store(Path(folder), shipped=Path(folder)), requests()
-        compute_all(wanted, store, progress=Progress())
+        compute_all(requests(), store, progress=Progress())
         for report in reports():
             report.compute(store, Execution())
-        keys = [request.key() for request in wanted] + [str(report.lines_key(store)) for report in reports()]
+        keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
         for path in SHIPPED.glob("*.safetensors"):
             path.unlink()
         for key in keys:
             (SHIPPED / f"{key}.safetensors").write_bytes(store.get(key) or b"")
     print(f"{len(keys)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
->>>>>>> main
 
 
 if __name__ == "__main__":
