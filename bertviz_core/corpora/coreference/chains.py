@@ -24,7 +24,7 @@ class Chains:
     skipped: Skipped
     unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # label -> (word, line), latest last
     numbers: dict[str, int] = field(default_factory=dict)  # label -> cluster
-    found: dict[Mention, None] = field(default_factory=dict)
+    closed: dict[Mention, None] = field(default_factory=dict)
     opened: int = 0  # how many mentions are open
 
     def open(self, label: str, start: int, line: int) -> None:
