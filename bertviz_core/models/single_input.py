@@ -136,24 +136,24 @@ class FirstSegments:
         )
 
 
-def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
+def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
-    wrong = [p for p in positions if not one.can_mask(p, tokens)]
+    wrong = [p for p in positions if not original.can_mask(p, tokens)]
     if wrong:
         raise InputError(
             f"Position {wrong[0] + 1} has no token that this model can mask.",
-            hint=f"Choose a non-special token from 1 to {len(one.example)}, and a model with a mask token.",
+            hint=f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token.",
         )
-    ids = one.example.ids.copy()
+    ids = original.example.ids.copy()
     ids[list(positions)] = tokens.mask
-    labels, words = labels_of(ids, one.layout.owner, tokens)
-    kept = zip(one.layout.tokens.labels, labels, ids != tokens.mask, strict=True)
-    labels = tuple(before if same else now for before, now, same in kept)
-    merged = list(one.layout.words.labels)
-    for word in set(one.layout.owner[list(positions)]):
-        whole = (ids[one.layout.owner == word] == tokens.mask).all()
+    labels, words = labels_of(ids, original.layout.owner, tokens)
+    unmasked = zip(original.layout.tokens.labels, labels, ids != tokens.mask, strict=True)
+    labels = tuple(before if same else now for before, now, same in unmasked)
+    merged = list(original.layout.words.labels)
+    for word in set(original.layout.owner[list(positions)]):
+        whole = (ids[original.layout.owner == word] == tokens.mask).all()
         merged[word] = token_labels(np.array([tokens.mask]), tokens)[0] if whole else words[word]
-    return OneInput(replace(one.example, ids=ids), relabel(one.layout, labels, tuple(merged)), one.cut)
+    return OneInput(replace(original.example, ids=ids), relabel(original.layout, labels, tuple(merged)), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
@@ -170,8 +170,8 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
         )
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
-    def observe(seen: Any) -> None:
-        maps[seen.layer] = seen.weights[0].cpu().numpy()
+    def observe(observed: Any) -> None:
+        maps[observed.layer] = observed.weights[0].cpu().numpy()
 
     forward(model, collate([example], model.tokens, model.device), observe)
     return maps
@@ -190,11 +190,11 @@ def _fit(lengths: Sequence[int], budget: int) -> list[int]:
     return selected
 
 
-def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
+def _frame(sides: list[list[list[int]]], lengths: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
     """Special tokens around the sides; `words` counts their units through both."""
     ids, owners, types = list(frame[0]), [-1] * len(frame[0]), [0] * len(frame[0])
     unit = 0
-    for index, (side, length) in enumerate(zip(sides, kept, strict=True)):
+    for index, (side, length) in enumerate(zip(sides, lengths, strict=True)):
         inside = list(chain(*side))[:length]
         ids += [*inside, *frame[index + 1]]
         owners += [*np.repeat(np.arange(unit, unit + len(side)), [len(u) for u in side])[:length]]
@@ -204,10 +204,10 @@ def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]]
     return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
 
 
-def _labeled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
+def _labeled(layout: Layout, example: Encoded, words: Sequence[str]) -> Layout:
     """Words labeled by what was given, which the tokenizer may have cleaned or not known."""
     pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
-    labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)
+    labels = tuple(visible(words[word]) if word >= 0 else label for word, label in pairs)
     return relabel(layout, layout.tokens.labels, labels)
 
 

@@ -72,9 +72,9 @@ def _menu() -> None:
 def _model() -> Checkpoint:
     access = services.access()
     known: list[str] = st.session_state.setdefault("models", _known_models())
-    asked = address.ahead("model", DEMO)
-    if asked not in known:
-        known.append(asked)
+    requested = address.ahead("model", DEMO)
+    if requested not in known:
+        known.append(requested)
     name = address.selectbox(
         "Model",
         known,

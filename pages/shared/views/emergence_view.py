@@ -109,7 +109,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
-    index = _place(result)
+    index = _index(result)
     left, right = st.columns(2, gap="medium")
     with left:
         _map(result, course, index, selection)
@@ -120,11 +120,11 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     page.metrics(_numbers(result, course, index))
 
 
-def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selection) -> None:
+def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> None:
     """By behavior, or by the value of one quantity."""
-    known = {column.label: column for column in columns(result, place)}
+    known = {column.label: column for column in columns(result, index)}
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
+        st.markdown(f"**Heads** at step {result.steps[index]:,}", width="content")
         shown = address.selectbox(
             "Map quantity",
             [BY_BEHAVIOR, *known],
@@ -138,16 +138,16 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selec
         limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
         figure = value_map(column.values, shown, base=selection.base, limits=limits)
     else:
-        figure = derived(behaviors_at, result, course.labels[place], place, selection.base)
+        figure = derived(behaviors_at, result, course.labels[index], index, selection.base)
     page.head_map(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", selection)
 
 
-def behaviors_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> HeadMap:
+def behaviors_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
     """The map of all heads by what they do at one step."""
-    return behavior_map(labels, columns(result, place), result.linguistic(place), base)
+    return behavior_map(labels, columns(result, index), result.linguistic(index), base)
 
 
-def _place(result: Emergence) -> int:
+def _index(result: Emergence) -> int:
     """Where the slider stands, counted from 0; at first at the end."""
     steps = result.steps.tolist()
     if len(steps) == 1:
@@ -156,15 +156,15 @@ def _place(result: Emergence) -> int:
     return steps.index(step)
 
 
-def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tuple[str, str, str]]:
+def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tuple[str, str, str]]:
     """(label, at this step, beside it)."""
-    labels, tokens = course.labels[place], result.tokens[place]
+    labels, tokens = course.labels[index], result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
-    entries = [("Training step", f"{result.steps[place]:,}", of_all)]
-    if not np.isnan(result.loss[place]):
-        accuracy = f"{result.masked_accuracy[place]:.1%} accuracy"
-        entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", accuracy))
+    entries = [("Training step", f"{result.steps[index]:,}", of_all)]
+    if not np.isnan(result.loss[index]):
+        accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
+        entries.append(("Masked-word loss", f"{result.loss[index]:.2f} nats", accuracy))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
     entries.append(("Heads with a behavior", f"{learned(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
@@ -172,7 +172,7 @@ def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tupl
     entries.append(
         (
             "UAS of the best head",
-            percent(result.best_accuracy[place, row], n),
+            percent(result.best_accuracy[index, row], n),
             f"best fixed offset: {percent(result.baseline[row], n)}",
         )
     )

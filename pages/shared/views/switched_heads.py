@@ -45,9 +45,9 @@ def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
     return switched_off(chosen, named)
 
 
-def guesses(model: AttentionModel, one: OneInput, masked: OneInput, off: np.ndarray) -> None:
+def guesses(model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray) -> None:
     """What the model guesses for each masked word, with all heads and without those that are switched off."""
-    whole, without = services.predictions(model, one, masked), services.predictions(model, one, masked, off)
+    whole, without = services.predictions(model, original, masked), services.predictions(model, original, masked, off)
     count = int(off.sum())
     if not whole:
         st.caption(f"{count} heads are switched off. Mask a word (select it, then M) to see the guesses without them.")
