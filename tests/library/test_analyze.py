@@ -91,9 +91,6 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
     assert probes.result.of("right-branching") == pytest.approx(2 / 3)  # of the, cat and sat
 
 
-def test_both_spellings_are_one_function():
-
-
 @pytest.mark.parametrize(
     ("analysis", "options", "message"),
     [
