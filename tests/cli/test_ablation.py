@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import predicting
 from tests.cli.running import run
+
+TEXT = predicting.TEXT
 
 
 def test_json_holds_arrays_groups_curve_and_loss(tmp_path: Path, text: Path, masked_folder: Path) -> None:
