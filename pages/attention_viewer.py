@@ -7,7 +7,15 @@ from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import boxes, page, services
 from pages.shared.frame import address, sidebar, viewer_link
-from pages.shared.views import attention_panel, beside, input_choice, marked_tokens, switched_heads
+from pages.shared.views import (
+    attention_panel,
+    beside,
+    gold_tree,
+    input_choice,
+    marked_tokens,
+    switched_heads,
+    token_pair,
+)
 
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
@@ -20,7 +28,7 @@ with st.container(key="input-choice"):
         st.warning(
             f"{one.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=":material/content_cut:"
         )
-    viewer_link.back_to_document()
+    viewer_link.back()
 
 positions = [p for p in marked_tokens.masked(address.get("mask")) if one.can_mask(p, model.tokens)]
 changed = mask(one, positions, model.tokens) if positions else one
@@ -33,6 +41,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         sides = address.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
     min_weight = address.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
     hidden = address.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
+    with_gold = gold_tree.choose(one)
     before = positions and address.toggle("Before masking", key="before")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
@@ -42,6 +51,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
+if with_gold:
+    gold_tree.draw(one)
 weights = selection.settings.weights
 seen = look(shown.layout, services.attention(model, shown.example, weights), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
@@ -75,7 +86,8 @@ with right if other is None else st.container():
     st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(seen, selection)
 
-attention_panel.downloads(seen, selection, shown)
+pair = token_pair.heads(seen, selection)
+attention_panel.downloads(seen, selection, shown, pair)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

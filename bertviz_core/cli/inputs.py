@@ -83,26 +83,50 @@ def extract(
 @with_console
 def attention(
     console: Console,
-    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
+    head: Annotated[str | None, typer.Option(help="layer-head, counted from 1, as in 3-5.")] = None,
     item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
     word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
     no_special: Annotated[
         bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
     ] = False,
     min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = 0.02,
+    pair: Annotated[str, typer.Option(help="All heads by their weight from token to token, as in 3:7.")] = "",
 ) -> None:
-    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
+    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
+    --pair all heads, the one that looks most from one token to another first (.csv)."""
     from bertviz_core.viewer.view import View
 
     for path in console.out or []:
-        exports.check_path(path, exports.INPUT_SUFFIXES)
+        exports.check_path(path, (".csv",) if pair else exports.INPUT_SUFFIXES)
     view = View(word_level, not no_special, first_piece=console.mode == "paper")
+    if pair:
+        _write_pair(console, _positions(pair), item, view)
+        return
+    if head is None:
+        raise SettingsError("There is no head.", hint="Give --head 3-5, or --pair 3:7 for all heads.")
     chosen = Head.parse(head)
     seen, origin = _look(console, chosen, item, view)
     for path in console.out or []:
         exports.write_input(seen, chosen, path, origin, min_weight)
     if not console.out:
         print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
+
+
+def _positions(pair: str) -> tuple[int, int]:
+    ends = pair.split(":")
+    if len(ends) != 2 or not all(end.strip().isdecimal() for end in ends):
+        raise SettingsError(f"{pair!r} is no pair of positions.", hint="Write from:to, counted from 1, as in 3:7.")
+    return int(ends[0]), int(ends[1])
+
+
+def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
+    seen, origin = _look(console, Head(0, 0), item, view)
+    query, key = seen.pair(*positions)
+    for path in console.out or []:
+        exports.write_bytes(path, seen.pair_to_csv(query, key, origin))
+    if not console.out:
+        print(f"{seen.queries.labels[query]} -> {seen.keys.labels[key]}")
+        print(seen.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format=lambda w: f"{w:.3f}"))
 
 
 def segments_of(console: Console) -> Segments:

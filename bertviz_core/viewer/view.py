@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import safetensors.numpy
 
-from bertviz_core.analyses.results import to_csv
-from bertviz_core.heads import Head
+from bertviz_core.analyses.results import head_frame, to_csv
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, ranks
 from bertviz_core.models.labels import Layout, Units
 from bertviz_core.models.words import maps_of_one
 
@@ -80,9 +81,56 @@ class InputAttention:
         """The rows of `to_frame` with the highest weights, the first where equal."""
         return self.to_frame(head).nlargest(count, "weight")
 
+    def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
+        """The (query, key) of the largest weight of any head; where an end is given, of those with that end. Neighbors
+        and special units, to which many heads look, only where nothing else is left."""
+        near = abs(self.queries.start[:, None] - self.keys.start) <= 1
+        special = self.queries.special[:, None] | self.keys.special
+        weights = self.weights.max((0, 1)) - near - 2.0 * special
+        rows, columns = (slice(end, None if end is None else end + 1) for end in (query, key))
+        shown = weights[rows, columns]
+        row, column = np.unravel_index(int(shown.argmax()), shown.shape)
+        return int(row) + (query or 0), int(column) + (key or 0)
+
+    def pair(self, source: int, target: int) -> tuple[int, int]:
+        """The (query, key) of the units that begin at two positions, from 1; raises SettingsError for others."""
+        found = []
+        for units, position in ((self.queries, source), (self.keys, target)):
+            if position - 1 not in units.start:
+                starts = zip(units.start, units.labels, strict=True)
+                known = ", ".join(f"{start + 1} ({label})" for start, label in starts)
+                raise SettingsError(f"No token or word begins at position {position}.", hint=f"Choose one of {known}.")
+            found.append(units.start.tolist().index(position - 1))
+        return found[0], found[1]
+
+    def pair_frame(self, query: int, key: int) -> pd.DataFrame:
+        """A row for each head, the one that looks most from one unit to another first (methods, section 10).
+
+        Args:
+            query: Index of the unit that attends.
+            key: Index of the unit that is attended to.
+
+        Returns:
+            Columns label, layer and head from 1, `weight`, `rank` among all heads, and `rank_of_target`: 1 where the
+            head attends from the unit to no other with a larger weight.
+        """
+        rows = self.weights[:, :, query]
+        weight = rows[..., key]
+        columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
+        return head_frame(columns).sort_values("rank", ignore_index=True)
+
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
         """`to_frame` of one head; the last columns say in every row what it was computed from."""
         return to_csv(self.to_frame(head).assign(**origin))
+
+    def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
+        """`pair_frame`, with the two units and the origin in every row."""
+        ends = {
+            f"{name}{suffix}": value
+            for name, units, index in (("from", self.queries, query), ("to", self.keys, key))
+            for suffix, value in (("_position", int(units.start[index]) + 1), ("", units.labels[index]))
+        }
+        return to_csv(self.pair_frame(query, key).assign(**ends, **origin))
 
     def to_safetensors(self, origin: dict[str, Any]) -> bytes:
         """`attention` (layer, head, query, key) of every head, the labels in the header."""

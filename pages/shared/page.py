@@ -179,12 +179,15 @@ def _clicked(key: str) -> None:
 
 
 def table(
-    result: Result, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None,
+    result: Result | None, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None,
     decimals: Mapping[str, int] | None = None,
 ) -> None:  # fmt: skip
     """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head;
     `decimals` where some columns want their own."""
-    frame = (result.to_frame() if frame is None else frame)[["label", "layer", "head", *columns]].copy()
+    if frame is None:
+        assert result is not None, "there is a result or a frame"
+        frame = result.to_frame()
+    frame = frame[["label", "layer", "head", *columns]].copy()
     frame["layer"] += selection.base - 1
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.views import marked_tokens
+from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.sentences import SENTENCES
 from tests.app.driving import unescaped, words
 
@@ -220,3 +220,67 @@ def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None
     app = viewer(head="1-5", beside="two models", model2=str(tmp_path / "none"))
     assert app.error
     assert "Head 1-5 puts" in words(app)
+
+
+def pair_table(app: AppTest):
+    return next(frame.value for frame in app.dataframe if "rank_of_target" in frame.value)
+
+
+@pytest.mark.parametrize("units", ["tokens", "words"])
+def test_heads_are_sorted_by_their_weight_from_one_token_to_another(units: str) -> None:
+    app = viewer(units=units, pin="from4,to2")
+    assert app.selectbox(key="from_token").value == 4 and app.selectbox(key="to_token").value == 2
+    table = pair_table(app)
+    assert list(table["rank"]) == list(range(1, 49))
+    assert table["weight"].is_monotonic_decreasing
+    best = table.iloc[0]
+    assert f"Head {best['layer']:.0f}-{best['head']:.0f} looks most from “her” to “anna”" in unescaped(words(app))
+    app.selectbox(key="to_token").set_value(5).run()
+    assert "from “her” to “keys”" in unescaped(words(app))
+    assert parameter(app, "to_token") == "5" and parameter(app, "from_token") is None
+    again = viewer(units=units, pin="from4,to2", to_token="5")
+    assert pair_table(again).equals(pair_table(app))
+    next(b for b in again.button if b.label == "Use the pins").click().run()
+    assert again.selectbox(key="to_token").value == 2
+
+
+def test_the_pair_stays_when_a_head_is_chosen() -> None:
+    app = viewer(head="1-1")
+    pair = [app.selectbox(key=key).value for key in ("from_token", "to_token")]
+    app.button(key="step-next-page").click().run()
+    assert [app.selectbox(key=key).value for key in ("from_token", "to_token")] == pair
+    assert "Which heads look" in " ".join(element.value for element in app.subheader)
+
+
+def test_a_sentence_of_a_treebank_comes_with_its_tree_its_pin_and_the_way_back() -> None:
+    tree = {"gold": "2-det 3-nsubj 0-root", "dependents": "from1,to2", "given": "true", "units": "words"}
+    back = "dependency_heads?relation=det&which=right"
+    app = viewer(input="own text", text="The boats sailed", back=back, **tree)
+    assert not app.error
+    assert (parameter(app, "pin"), parameter(app, "dependents")) == ("from2,to3", None)
+    assert not app.toggle(key="no_gold").value
+    (link,) = [link for link in app.get("page_link") if link.proto.label == "Back to Dependency heads"]
+    assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string
+    app.toggle(key="no_gold").set_value(True).run()
+    assert parameter(app, "no_gold") == "true"
+    app.text_area(key="text").set_value("The boats sailed home").run()
+    assert not app.error and parameter(app, "gold") is parameter(app, "back") is None
+    assert not any(toggle.key == "no_gold" for toggle in app.toggle)
+
+
+def test_a_tree_that_does_not_fit_is_not_drawn() -> None:
+    marks = {"gold": "2-det", "dependents": "from99", "back": "nowhere?x=1"}
+    app = viewer(input="own text", text="The boats", given="true", **marks)
+    assert "do not fit its text" in " ".join(caption.value for caption in app.caption)
+    assert not app.error and parameter(app, "pin") is None
+
+
+@pytest.mark.parametrize("gold", ["", "2-det", "2-det 1-x", "9-det 0-root", "x-det 0-root", "²-d 0-root", "-d 0-root"])
+def test_what_is_no_tree_of_the_words(gold: str) -> None:
+    assert gold_tree.tree_of(["The", "boats"], gold) is None
+
+
+def test_a_tree_of_the_words() -> None:
+    tree = gold_tree.tree_of(["The", "boats"], "2-nmod:poss-x 0-root")
+    assert tree is not None
+    assert (tree.governors, tree.relations) == ((2, 0), ("nmod:poss-x", "root"))

@@ -230,13 +230,24 @@ def test_an_example_on_another_page_opens_here_with_its_head(address: str, chrom
 
 
 def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, address.replace("attention_viewer", "dependency_heads?head=2-3"))
-    page.locator("[data-testid=stMain] [data-testid=stPageLink] a").first.click()
+    page = browser.open_page(chromium, address.replace("attention_viewer", "dependency_heads?head=2-3&relation=det"))
+    page.get_by_role("spinbutton", name="Page of").fill("2")
+    page.keyboard.press("Enter")
+    browser.settle(page)
+    title = page.locator("figcaption").first.inner_text()
+    page.locator("figcaption").get_by_text("Open in the attention viewer").first.click()
     page.wait_for_selector("li[role=option]", timeout=60_000)
     browser.settle(page)
     given = page.get_by_label("Segment A").input_value().split()
     assert labels(page)[1:-1] == given
     assert "head=2-3" in page.url
+    assert page.locator("li[aria-selected=true]").count() >= 1
+    strong = page.locator("figure svg text[font-weight='700']").all_inner_texts()
+    assert set(page.locator("li[aria-selected=true]").all_inner_texts()) == set(strong)
+    page.get_by_text("Back to Dependency heads").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Dependency heads'", timeout=10_000)
+    browser.settle(page)
+    assert "relation=det" in page.url and page.locator("figcaption").first.inner_text() == title
     page.close()
 
 

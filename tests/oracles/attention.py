@@ -59,3 +59,17 @@ def largest_of_patches(rows, patches):
         ]
         for p in range(patches)
     ]
+
+
+def heads_from_to(maps, i, j):
+    """[layer, head, weight, rank of the head, rank of j among what i looks at] of every head, the highest weight first;
+    maps[layer][head][i][j], layers and heads from 1; of equal weights the first head comes first."""
+    cells = [(layer, head, maps[layer][head]) for layer in range(len(maps)) for head in range(len(maps[layer]))]
+    rows = []
+    for layer, head, rows_of_head in cells:
+        weight = float(rows_of_head[i][j])
+        higher = sum(1 for *_, other in cells if float(other[i][j]) > weight)
+        earlier = sum(1 for a, b, other in cells if float(other[i][j]) == weight and (a, b) < (layer, head))
+        before = sum(1 for other in rows_of_head[i] if float(other) > weight)
+        rows.append([layer + 1, head + 1, weight, 1 + higher + earlier, 1 + before])
+    return sorted(rows, key=lambda row: row[3])

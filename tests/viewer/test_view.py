@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
 from bertviz_core.viewer.view import MIN_SIZE, SIDES, THUMBNAIL, View, look, moved, shorten, thumbnails
@@ -161,3 +162,36 @@ def test_thumbnails_are_the_largest_weight_of_each_patch(size: int, layers: int,
     for head in range(2):
         want = np.array(reference.largest_of_patches(weights[1, head].tolist(), patches))
         assert small[1, head] == pytest.approx(255 * want, abs=0.51)
+
+
+@pytest.mark.parametrize("view", [View(), View(words=True), View(special=False), View(sides="A to B")])
+def test_heads_of_a_pair_equal_the_loops(layout, maps, view) -> None:
+    seen = look(layout, maps, view)
+    shown = [[expected(maps[i, j], view) for j in range(3)] for i in range(2)]
+    for query, key in ((0, 0), (len(seen.queries) - 1, 1)):
+        frame = seen.pair_frame(query, key)
+        rows = frame[["layer", "head", "weight", "rank", "rank_of_target"]].to_numpy()
+        assert rows == pytest.approx(np.array(reference.heads_from_to(shown, query, key)), abs=1e-6)
+        assert list(frame["label"]) == [f"{layer:.0f}-{head:.0f}" for layer, head in rows[:, :2]]
+
+
+def test_a_pair_is_named_by_positions_and_written_with_its_labels(layout, maps) -> None:
+    seen = look(layout, maps, View(words=True))
+    assert seen.pair(2, 7) == (1, 5)
+    with pytest.raises(SettingsError, match="position 3") as problem:
+        seen.pair(3, 7)
+    assert "2 (unreal)" in str(problem.value.hint)
+    rows = list(csv.DictReader(io.StringIO(seen.pair_to_csv(1, 5, {"model": "m"}).decode())))
+    assert {(row["from"], row["from_position"], row["to"], row["to_position"]) for row in rows} == {
+        ("unreal", "2", "sleep", "7")
+    }
+    assert len(rows) == 6 and rows[0]["rank"] == "1" and rows[0]["model"] == "m"
+
+
+def test_the_opening_pair_is_far_apart_and_has_the_given_end(layout, maps) -> None:
+    seen = look(layout, maps, View())
+    query, key = seen.opening_pair()
+    assert abs(query - key) > 1
+    assert not seen.queries.special[query] and not seen.keys.special[key]
+    assert seen.opening_pair(query) == (query, key) == seen.opening_pair(key=key)
+    assert seen.opening_pair(3, 4) == (3, 4)

@@ -1,19 +1,28 @@
 // Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
-export default function ({ data, parentElement }) {
+// A plain click on a drawing's link stays in this session; any other opens a tab of its own.
+export default function ({ data, parentElement, setTriggerValue }) {
   const list = parentElement.querySelector(".drawings");
   list.replaceChildren(
-    ...data.map(({ title, svg, file }) => {
+    ...data.map(({ title, svg, file, link }, index) => {
       const item = document.createElement("figure");
       const caption = document.createElement("figcaption");
       caption.textContent = title;
       const frame = document.createElement("div");
       frame.tabIndex = 0; // a long sentence is scrolled with the arrow keys too
       frame.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
-      const link = document.createElement("a");
-      link.textContent = "SVG";
-      link.download = file;
-      link.href = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-      caption.append(" ", link);
+      const open = document.createElement("a");
+      open.textContent = "Open in the attention viewer";
+      open.href = link;
+      open.addEventListener("click", (event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        setTriggerValue("open", index);
+      });
+      const save = document.createElement("a");
+      save.textContent = "SVG";
+      save.download = file;
+      save.href = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+      caption.append(...(link ? [" ", open] : []), " ", save);
       item.append(caption, frame);
       return item;
     }),

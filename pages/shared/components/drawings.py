@@ -12,8 +12,17 @@ from pages.shared import files
 HERE = Path(__file__).parent
 
 
-def drawings(items: Sequence[tuple[str, str]], key: str) -> None:
-    """(title, SVG) one under the other; the SVG's own text must be escaped already."""
+def drawings(items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = ()) -> int | None:
+    """(title, SVG) one under the other; the SVG's own text must be escaped already.
+
+    Args:
+        items: The drawings.
+        key: Of the component.
+        links: To each drawing in the attention viewer; empty for none.
+
+    Returns:
+        The index of the drawing whose link was clicked just now.
+    """
     component = st.components.v2.component(
         "drawings",
         html='<div class="drawings"></div>',
@@ -21,7 +30,11 @@ def drawings(items: Sequence[tuple[str, str]], key: str) -> None:
         js=(HERE / "drawings.js").read_text(encoding="utf-8"),
     )
     names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
-    component(
-        data=[{"title": title, "svg": svg, "file": name} for (title, svg), name in zip(items, names, strict=True)],
+    rows = zip(items, names, links or [""] * len(items), strict=True)
+    clicked = component(
+        data=[{"title": title, "svg": svg, "file": name, "link": link} for (title, svg), name, link in rows],
         key=key,
+        on_open_change=lambda: None,
     )
+    opened: int | None = clicked.open
+    return opened

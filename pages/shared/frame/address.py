@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -130,6 +131,15 @@ def common() -> dict[str, str]:
     address = current()
     texts = {key: address.drawn.get(key, address.parameters.get(key)) for key in address.shared - {"corpus"}}
     return {key: text for key, text in texts.items() if text is not None}
+
+
+def here(**choices: str) -> str:
+    """The address of this page as it stands, without the choices of all pages but its corpus; `choices` are in it even
+    at their defaults."""
+    address = current()
+    own = {key: text for key, text in (address.parameters | address.drawn).items() if text is not None}
+    own = {key: text for key, text in own.items() if key not in address.shared - {"corpus"}} | choices
+    return f"{address.page}?{urlencode(sorted(own.items()))}"
 
 
 def problems() -> list[str]:

@@ -26,11 +26,11 @@ def parameters(name: str, head: Head | None = None, **own: str) -> dict[str, str
     return dict(sorted((address.common() | corpus | at | own).items()))
 
 
-def back(name: str, label: str, **own: str) -> None:
-    """A link to a page as it was left, but for what is given."""
+def back(name: str, label: str, own: dict[str, str]) -> None:
+    """A link to a page with these choices of its own."""
     page = catalogue.page(name)
     if page is not None:
-        st.page_link(page, label=label, icon=":material/arrow_back:", query_params=back_to(name) | own)
+        st.page_link(page, label=label, icon=":material/arrow_back:", query_params=parameters(name) | own)
 
 
 def back_to(name: str) -> dict[str, str]:

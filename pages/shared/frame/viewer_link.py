@@ -1,55 +1,83 @@
-"""The way from any page to an input in the attention viewer; model, mode and head go along by themselves."""
+"""The way from any page to an input in the attention viewer, and back; model, mode and head go along by themselves.
+
+What the viewer has to know of an input's origin is in the address: the gold tree of a sentence, the words to pin, and
+the page with its choices to which "Back" leads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 from bertviz_core.heads import Head
 from pages.shared.frame import address, catalogue, links
 
+VIEWER = "attention_viewer"
 MAX_CHARACTERS = 1000  # of a text in the address
 LABEL = "Open in the attention viewer"
+SIDES = ("from", "to")  # on which a pin stands, by the direction in which a head is read
 
 
 def to_segment(number: int) -> None:
     """A link to a segment of the loaded text corpus, by its number from 0."""
-    _link(LABEL, input="corpus", segment=str(number + 1))
+    icon = catalogue.entry(VIEWER).icon
+    links.to(VIEWER, LABEL, _head(), icon, input="corpus", segment=str(number + 1), back=address.here())
 
 
-def to_words(words: Sequence[str], label: str = LABEL) -> None:
-    """A link to a sentence whose words are given, as in a treebank; what is too long for an address has none."""
-    own = words_address(words)
-    if own is not None:
-        _link(label, **own)
-
-
-def words_address(words: Sequence[str]) -> dict[str, str] | None:
-    """What the viewer's address holds for a sentence whose words are given; None where it is too long."""
+def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
+    """What the viewer's address holds for a sentence whose words are given, as in a treebank; None where it is too
+    long for an address."""
     text = " ".join(words)
-    fits = len(text) <= MAX_CHARACTERS
-    return {"input": "own text", "text": text, "given": "true", "units": "words"} if fits else None
+    own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here(), **more}
+    return own if len(text) <= MAX_CHARACTERS else None
 
 
-def to_window(window: Sequence[str], position: int, side: str, document: int) -> None:
-    """Go to the words of a window of a coreference document, numbered from 1, the unit that begins at a token's
-    `position`, from 0, pinned on its `side`, "from" or "to"."""
-    words, page = words_address(window), catalogue.page("attention_viewer")
-    if words is None or page is None:
-        st.toast("This window is too long for a link.")
+def to_tree(sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0) -> dict[str, str] | None:
+    """The same for a sentence of a treebank with its gold tree; these words, from 0, are pinned on the side from which
+    a head is read in one direction."""
+    rows = zip(sentence["governors"], sentence["relations"], strict=True)
+    more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
+    if dependents:
+        more["dependents"] = ",".join(f"{SIDES[direction]}{word + 1}" for word in dependents)
+    return to_words(sentence["words"], **more)
+
+
+def to_window(window: Sequence[str], position: int, side: str, **choices: str) -> None:
+    """Go to the words of a window of a coreference document, the unit that begins at a token's `position`, from 0,
+    pinned on its `side`; `choices` of the page are restored on the way back whatever their defaults are then."""
+    pinned = {"pin": f"{side}{position + 1}", "least": "0", "back": address.here(**choices)}
+    go(to_words(window, **pinned))
+
+
+def go(own: dict[str, str] | None) -> None:
+    """Open the viewer at what `to_words` or `to_tree` gave."""
+    page = catalogue.page(VIEWER)
+    if own is None or page is None:
+        st.toast("This text is too long for a link.")
     else:
-        pinned = {"pin": f"{side}{position + 1}", "least": "0", "document": str(document)}
-        head = Head.parse(st.session_state["head"])
-        st.switch_page(page, query_params=links.parameters("attention_viewer", head, **words, **pinned))
+        st.switch_page(page, query_params=links.parameters(VIEWER, _head(), **own))
 
 
-def back_to_document() -> None:
-    """A link to the coreference document that the input came from, if it did."""
-    if document := address.get("document"):
-        links.back("coreference_heads", "Back to the document", document=document)
+def href(own: dict[str, str] | None) -> str:
+    """The same as a link of its own, relative to any page; empty where there is none."""
+    return "" if own is None else f"{VIEWER}?{urlencode(links.parameters(VIEWER, _head(), **own))}"
 
 
-def _link(label: str, **own: str) -> None:
-    head = Head.parse(st.session_state["head"])
-    links.to("attention_viewer", label, head, catalogue.entry("attention_viewer").icon, **own)
+def back() -> None:
+    """A link to the page that the input came from, with the choices it had."""
+    name, _, query = address.get("back").partition("?")
+    if name in (entry.name for entry in catalogue.ENTRIES):
+        links.back(name, f"Back to {catalogue.entry(name).title}", dict(parse_qsl(query)))
+
+
+def forget() -> None:
+    """In a callback: another text came from nowhere, and has no tree."""
+    for key in ("back", "gold", "dependents"):
+        address.put(key, "")
+
+
+def _head() -> Head:
+    return Head.parse(st.session_state["head"])

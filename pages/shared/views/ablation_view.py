@@ -27,8 +27,7 @@ def words(result: Ablation, selection: Selection) -> None:
             f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{_joined(word.left)}] **{plain(word.shown)}** "
             f":gray[{_joined(word.right)}]"
         )
-    if worst:
-        viewer_link.to_segment(worst[0].number)
+        viewer_link.to_segment(word.number)
 
 
 def needed(result: Ablation) -> str:

@@ -19,7 +19,7 @@ from pages.shared.boxes import plain
 from pages.shared.components.attention_lines import attention_lines
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
-from pages.shared.views import marked_tokens
+from pages.shared.views import marked_tokens, token_pair
 from pages.shared.views.beside import Side
 
 KEY = "attention-lines"
@@ -65,6 +65,7 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         pins = st.session_state[key]["pins"]
         if pins is not None and side.same_tokens:
             address.put("pin", ",".join(pins))
+            token_pair.follow_pins()
 
     attention_lines(
         side.seen,
@@ -122,17 +123,22 @@ def _bold(label: str, bold: bool) -> str:
     return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
 
 
-def downloads(seen: InputAttention, selection: Selection, one: OneInput) -> None:
-    """What is shown, of this head as CSV and of every head as safetensors."""
+def downloads(seen: InputAttention, selection: Selection, one: OneInput, pair: tuple[int, int]) -> None:
+    """What is shown, of this head as CSV, of every head as safetensors, and all heads from the one to the other of a
+    `pair` (query, key) as CSV."""
     about = exports.input_origin(selection.checkpoint, selection.settings, one.digest())
     name = exports.slug("attention", Path(selection.checkpoint.name).name, selection.head.label(), one.digest()[:8])
     files.offer(
         {
             "CSV": (f"{name}.csv", lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about})),
+            "CSV: heads": (f"{name}.heads.csv", lambda: seen.pair_to_csv(*pair, about)),
             "safetensors": (f"{name}.safetensors", lambda: seen.to_safetensors(about)),
         }
     )
-    st.caption("CSV: this head, as shown. safetensors: every head. SVG and PNG: the buttons above the lines.")
+    st.caption(
+        "CSV: this head, as shown; heads: all heads from the one token to the other. safetensors: every head. SVG and "
+        "PNG: the buttons above the lines."
+    )
 
 
 def _mask(one: OneInput, seen: InputAttention, key: str) -> None:

@@ -73,7 +73,7 @@ def _look_closer(
                 boxes.error(problem)
                 return
             words = window.document.words[slice(*window.span)]
-            viewer_link.to_window(words, position, ("from", "to")[choice.direction], place + 1)
+            viewer_link.to_window(words, position, viewer_link.SIDES[choice.direction], document=str(place + 1))
 
 
 def _window(selection: Selection, document: dict[str, Any], first: int, mention: Sequence[Any]) -> tuple[Window, int]:

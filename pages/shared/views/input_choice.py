@@ -8,9 +8,8 @@ import streamlit as st
 
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.single_input import FirstSegments, OneInput, from_text
-from pages.shared.frame import address
+from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
-from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views.sentences import SENTENCES
 
 if TYPE_CHECKING:
@@ -50,7 +49,8 @@ def forget_marks() -> None:
     """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
     forget_masks()
     address.put("pin", "")
-    address.put("document", "")
+    address.release("from_token", "to_token")
+    viewer_link.forget()
 
 
 def forget_masks() -> None:
@@ -67,7 +67,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             label,
             key=key,
             default=value,
-            most=MAX_CHARACTERS,
+            most=viewer_link.MAX_CHARACTERS,
             height=90,
             on_change=forget_marks,
             placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
@@ -77,13 +77,13 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             (right, "Segment B (optional)", "", "second"),
         )
     )
-    if max(len(text), len(second)) > MAX_CHARACTERS:
+    if max(len(text), len(second)) > viewer_link.MAX_CHARACTERS:
         st.warning(
-            f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
-            "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
+            f"A segment here has up to {viewer_link.MAX_CHARACTERS:,} characters, so that a link can hold it; what "
+            "follows was cut off. For a longer text, upload it in the sidebar and choose “corpus” above.",
             icon=":material/content_cut:",
         )
-        text, second = text[:MAX_CHARACTERS], second[:MAX_CHARACTERS]
+        text, second = text[: viewer_link.MAX_CHARACTERS], second[: viewer_link.MAX_CHARACTERS]
     given = address.toggle(
         "Split words at spaces only",
         key="given",

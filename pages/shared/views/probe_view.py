@@ -15,7 +15,7 @@ from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
-from pages.shared.frame import address
+from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
 from pages.shared.views.probe_files import FILES, chosen_file
@@ -184,4 +184,8 @@ def sentences(result: Probes) -> None:
     )
     chosen = found[SHOWN * (number - 1) : SHOWN * number]
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
-    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences")
+    targets = [viewer_link.to_tree(sentence) for sentence in chosen]
+    links = [*map(viewer_link.href, targets)]
+    clicked = drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links)
+    if clicked is not None:
+        viewer_link.go(targets[clicked])

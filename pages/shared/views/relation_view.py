@@ -165,20 +165,23 @@ def sentences(result: ShownRelations, selection: Selection, relation: str, direc
         "correct ones solid with a check mark, wrong ones dashed with a cross, and the attention they have."
     )
     shown = found[SHOWN * (number - 1) : SHOWN * number]
-    drawings(
-        [
-            (
-                f"{example.where}: {example.right} of {example.words} right",
-                example_svg(result, example.place, selection.head, direction, relation),
-            )
-            for example in shown
-        ],
-        "sentences",
-    )
-    with st.container(horizontal=True, gap="small"):
-        st.caption("In the attention viewer:")
-        for example in shown:
-            viewer_link.to_words(result.sentences[example.place]["words"], example.where.partition(",")[0])
+    drawn = [
+        (
+            f"{example.where}: {example.right} of {example.words} right",
+            example_svg(result, example.place, selection.head, direction, relation),
+        )
+        for example in shown
+    ]
+    targets = [_in_viewer(result.sentences[example.place], relation, direction) for example in shown]
+    clicked = drawings(drawn, "sentences", [*map(viewer_link.href, targets)])
+    if clicked is not None:
+        viewer_link.go(targets[clicked])
+
+
+def _in_viewer(sentence: dict[str, Any], relation: str, direction: int) -> dict[str, str] | None:
+    """The viewer's address of a sentence, its words of one relation pinned."""
+    chosen = () if relation in (ALL, UAS) else [i for i, name in enumerate(sentence["relations"]) if name == relation]
+    return viewer_link.to_tree(sentence, chosen, direction)
 
 
 def _wanted(example: SentenceExample, which: str) -> bool:

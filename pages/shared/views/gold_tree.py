@@ -1,0 +1,66 @@
+"""The gold tree of a sentence that came from a treebank: its arcs above the words, its dependents pinned."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
+from bertviz_core.models.single_input import OneInput
+from bertviz_core.numbers import small_int
+from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.writing import isolated
+from pages.shared.components.drawings import drawings
+from pages.shared.frame import address
+from pages.shared.views import marked_tokens
+
+
+def choose(one: OneInput) -> bool:
+    """Pin the dependents of the link by which the reader came, and draw the switch of the arcs.
+
+    Returns:
+        Whether the arcs are drawn.
+    """
+    _pin_dependents(one)
+    return bool(address.get("gold")) and not address.toggle("Hide gold arcs", key="no_gold")
+
+
+def draw(one: OneInput) -> None:
+    """The sentence with its gold arcs, those of pinned words strong."""
+    tree = tree_of((st.session_state["text"] or "").split(), address.get("gold"))
+    if tree is None:
+        st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
+        return
+    words = one.example.words
+    pins = marked_tokens.placed(address.get("pin"))
+    pinned = {int(words[start]) for _, start in pins if words is not None and start < len(words)} - {-1}
+    named = ["the root", *map(isolated, tree.words)]
+    rows = enumerate(zip(tree.governors, tree.relations, strict=True))
+    arcs = [
+        Arc(
+            i, governor - 1, name, f"{name}: {named[i + 1]} ← {named[governor]}", faint=bool(pinned) and i not in pinned
+        )
+        for i, (governor, name) in rows
+    ]
+    drawings([("Gold arcs", sentence_svg(tree.words, arcs, [], "The gold arcs of the treebank"))], "gold-tree")
+
+
+def tree_of(words: list[str], gold: str) -> Sentence | None:
+    """The words with their tree, `gold` being "2-det 0-root" for two words; None where they are no tree."""
+    parts = [part.partition("-") for part in gold.split()]
+    governors = [small_int(governor) for governor, _, _ in parts]
+    if len(parts) != len(words) or None in governors:
+        return None
+    sentence = Sentence(0, 1, tuple(words), tuple(g or 0 for g in governors), tuple(name for *_, name in parts))
+    try:
+        return check_tree(sentence, [1] * len(words), single_root=False)
+    except BrokenSentence:
+        return None
+
+
+def _pin_dependents(one: OneInput) -> None:
+    """Words of the address ("from3": the third word on the left) become pins, which stand at positions of tokens."""
+    marked = marked_tokens.placed(address.get("dependents"))
+    if marked and one.example.words is not None:
+        owner = one.example.words.tolist()
+        address.put("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))
+    address.put("dependents", "")

@@ -1,0 +1,76 @@
+"""Which heads look from one token to another here: two tokens, and all heads by that weight."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from bertviz_core.heads import Head
+from bertviz_core.models.labels import Units
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.viewer.view import InputAttention, shorten
+from pages.shared import page
+from pages.shared.boxes import plain
+from pages.shared.frame import address
+from pages.shared.frame.selection import Selection
+from pages.shared.views import marked_tokens
+
+KEYS = ("from_token", "to_token")
+
+
+def heads(seen: InputAttention, selection: Selection) -> tuple[int, int]:
+    """Draw the choice of the two, the map and the table of all heads; a click chooses a head.
+
+    Returns:
+        The (query, key) that were chosen.
+    """
+    st.subheader("Which heads look from one token to another?")
+    opening = _opening(seen)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = _choose("From", seen.queries, KEYS[0], opening[0])
+        key = _choose("To", seen.keys, KEYS[1], opening[1])
+        help_text = "Takes two pinned tokens: one on the left, one on the right."
+        st.button("Use the pins", on_click=follow_pins, icon=":material/keep:", help=help_text)
+    frame = seen.pair_frame(query, key)
+    best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
+    ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
+    highest = Head.parse(best["label"]).label(selection.base)
+    st.markdown(
+        f"**Head {highest} looks most from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
+        f"{selection.label}: {mine['weight']:.2f}, rank {mine['rank']} of {len(frame)}."
+    )
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        weights = seen.weights[:, :, query, key]
+        squares = value_map(weights, "from the one to the other", base=selection.base, unit=selection.settings.weights)
+        alt = "Map of all heads, layer by head, colored by the weight from the one token to the other"
+        page.head_map(squares, "pair-map", alt, selection)
+    with right:
+        columns = ["weight", "rank", "rank_of_target"]
+        page.table(None, columns, selection, "pair-table", frame)
+        st.caption("Rank of target: 1 where the head attends from this token to no other with a larger weight.")
+    return query, key
+
+
+def follow_pins() -> None:
+    """In a callback: let the two tokens be those that are pinned."""
+    address.release(*KEYS)
+
+
+def _choose(label: str, units: Units, key: str, default: int) -> int:
+    """The index of the chosen unit; the address has the position of its first token, from 1."""
+    starts = [int(start) + 1 for start in units.start]
+    names = {start: f"{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
+    start = address.selectbox(
+        label, starts, key=key, default=starts[default], follows=True, format_func=names.__getitem__, width=220
+    )
+    return starts.index(start)
+
+
+def _opening(seen: InputAttention) -> tuple[int, int]:
+    """The last pins on either side; where one is missing, the largest weight of any head says it."""
+    last: dict[str, int] = {}
+    for side, start in marked_tokens.placed(address.get("pin")):
+        units = seen.queries if side == "from" else seen.keys
+        if start in units.start:
+            last[side] = units.start.tolist().index(start)
+    return seen.opening_pair(last.get("from"), last.get("to"))
