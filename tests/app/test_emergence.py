@@ -11,7 +11,9 @@ import streamlit as st
 
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import services
+from pages.shared.views import emergence_view
 from tests import trainings
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
@@ -165,3 +167,23 @@ def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
     shown = open_app("emergence").dataframe[0].value
     for name in ("loss", "UAS", "UAS_heldout", "previous_heads"):
         assert [row[name] for row in table] == pytest.approx(shown[name].tolist(), abs=1e-14)
+
+
+def behavior_groups(result) -> list[list[str]]:
+    """The entries of the map's legend at every step."""
+    frames = emergence_view.film(result, result.behaviors(), emergence_view.BY_BEHAVIOR, 1)
+    return [[group["name"] for group in frame["groups"]] for frame in frames]
+
+
+def test_each_frame_of_the_film_is_the_map_of_its_step() -> None:
+    result = shipped()
+    labels = result.behaviors()
+    groups = behavior_groups(result)
+    assert len(groups) == len(result.steps) and len({len(group) for group in groups}) == 1
+    for place, names in enumerate(groups):
+        drawn = {name.rpartition(" (")[0]: int(name.rpartition("(")[2].strip(")")) for name in names}
+        for behavior in np.unique(labels):
+            assert drawn[BEHAVIORS[behavior][-1]] == (labels[place] == behavior).sum()
+    entropy = emergence_view.film(result, labels, "entropy, nats", 1)
+    for place, frame in enumerate(entropy):
+        assert frame["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))

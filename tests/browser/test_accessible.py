@@ -11,7 +11,7 @@ from tests.browser import chromium as browser
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4")
-CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 0, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
+CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
 IN_SIGHT = ("overview", "attention_viewer", "surface_patterns", "sep_gradients", "entropy", "probes", "clustering")
 
 
