@@ -29,6 +29,8 @@ NO_TEXT = (
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
     (b"{\\rtf", "rich text (RTF)", "Save it as .docx or as plain text."),
 )  # beginning, what it is, what to do
+# Raised by unpacking; NotImplementedError where a zip's header asks for a later version than zipfile knows.
+DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Source:
                     )
                 yield number, piece
                 number += piece.endswith(b"\n")
-        except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error, UnicodeError) as error:
+        except DAMAGE as error:
             raise InputError(
                 f"The compressed file is truncated or damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",
