@@ -57,7 +57,6 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert found["Masked-word loss"] == f"{result.loss[place]:.2f} nats"
         learned = (~np.isin(labels[place], ["broad", "other"])).sum()
         assert found["Heads with a behavior"] == f"{learned} of {labels[place].size}"
-        assert f"at step {result.steps[place]:,}" in words(app)
 
 
 def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:

@@ -19,7 +19,7 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(address: st
     page.get_by_role("slider").first.focus()
     page.keyboard.press("Home")
     first = f"{result.steps[0]:,}"
-    page.get_by_text(f"at step {first}").wait_for()
+    page.get_by_test_id("stMetricValue").get_by_text(first, exact=True).wait_for()
     page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
     browser.settle(page)
     assert marks.last.get_attribute("d") != before

@@ -130,7 +130,7 @@ def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selec
     """By behavior, or by the value of one quantity; gives which."""
     known = [column.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Heads** at step {result.steps[index]:,}", width="content")
+        st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
         shown = address.selectbox(
             "Map quantity",
             [BY_BEHAVIOR, *known],
@@ -156,8 +156,11 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: 
 
 def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[dict[str, Any]]:
     """What changes in the map from step to step, for the browser to play."""
-    maps = (map_at(result, labels, shown, index, base).to_json() for index in range(len(result.steps)))
-    return [{name: described[name] for name in ("values", "groups")} for described in maps]
+    if shown == BY_BEHAVIOR:  # without what the heads say when they are pointed at
+        maps = (behavior_map(at_step, [], {}, base, counted(labels)) for at_step in labels)
+    else:
+        maps = (map_at(result, labels, shown, index, base) for index in range(len(result.steps)))
+    return [{name: described[name] for name in ("values", "groups")} for described in (each.to_json() for each in maps)]
 
 
 def _stopped(result: Emergence) -> None:
