@@ -73,10 +73,9 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
     began, ended, offset = (percent(share, n) for share in (*result.best_accuracy[[0, -1], row], result.baseline[row]))
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
-        loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
+        loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
     st.markdown(
-        f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
-        f"reaches {offset}.**"
+        f"**Steps {first} to {last}: {loss}the best head's UAS from {began} to {ended} (fixed offset: {offset}).**"
     )
 
 
