@@ -42,7 +42,7 @@ def section(result: Result, title: str, figures: Mapping[str, go.Figure], analys
         result: What is shown.
         title: Its heading.
         figures: By their titles, which stand above them and not in them.
-        analysis: Whose columns of heads say what the result shows, where it has no claim of its own.
+        analysis: Its columns summarize a result that has no claim.
     """
     claim = result.claim() or (highest_heads(result, analysis) if analysis else "")
     drawn = "".join(_figure(name, figure) for name, figure in figures.items())

@@ -51,7 +51,7 @@ class Result(ABC):
         return {}
 
     def summary(self) -> dict[str, Any]:
-        """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""
+        """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding."""
         return {}
 
     def default_view(self) -> Result:
@@ -59,7 +59,7 @@ class Result(ABC):
         return self
 
     def to_bytes(self) -> bytes:
-        """safetensors, with everything that is no array as JSON in its header."""
+        """safetensors, with everything but the arrays as JSON in its header."""
         return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
 
     @classmethod
@@ -78,7 +78,7 @@ class Result(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ViewedResult(Result):
-    """A result of which tables and figures show a view: a type of its own, which `default_view` gives."""
+    """A result whose tables and figures show a view, another type, which `default_view` gives."""
 
     def arrays(self) -> dict[str, Any]:
         return self.default_view().arrays()

@@ -96,7 +96,7 @@ class Comparison(Result):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What tells A and B apart."""
+        """The differences between A and B."""
         return names(self.provenance, self.other)
 
     @property

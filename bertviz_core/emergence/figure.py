@@ -35,7 +35,9 @@ def paper_figure(result: Emergence) -> go.Figure:
 def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None, linear: bool = False) -> go.Figure:
     """The masked-word loss, where it is known, and how many heads have each behavior; `place` is marked.
 
-    labels: (step, layer, head) names of behaviors."""
+    Args:
+        labels: (step, layer, head) names of behaviors.
+    """
     known = not np.isnan(result.loss).all()
     titles = [*(["Masked-word loss, nats"] if known else []), "Heads by what they do"]
     figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)

@@ -155,7 +155,7 @@ def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Fi
 
 
 def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
-    """A title and, under it, a legend of its own above every panel. The title is the legend's, where there is one: on
+    """A title and, under it, a separate legend above every panel. The title is the legend's, where there is one: on
     narrow screens a legend takes several lines."""
     height = (1 - gap * (rows - 1)) / rows
     for row in range(rows):

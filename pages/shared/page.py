@@ -184,7 +184,7 @@ def chart(
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     if appearance.projecting():
         spec = enlarged(spec)
-    # Wide enough for every legend, whatever the width of the window.
+    # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     config = {"displaylogo": False, "toImageButtonOptions": picture}
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)

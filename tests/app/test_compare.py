@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_app import open_app, own_store, words  # noqa: F401  (a fixture that every test here uses)
+from tests.app.driving import open_app, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def address(app: AppTest, name: str) -> str:

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.analysis import HeadColumn
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.plotting.head_map import HeadMap
@@ -126,7 +126,7 @@ def groups_figure(result: Ablation) -> go.Figure:
             hovertemplate="%{y}, %{customdata} heads: %{x:.3f} nats<extra></extra>",
         )
     )
-    draws = [(name, draw) for name, one in zip(names, result.groups, strict=True) for draw in one["random_draws"]]
+    draws = [(name, draw) for name, group in zip(names, result.groups, strict=True) for draw in group["random_draws"]]
     figure.add_scatter(
         x=[draw for _, draw in draws],
         y=[name for name, _ in draws],

@@ -140,7 +140,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
         text = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
     else:
         guesses = sentence["guesses"][probe]
-        guessed = [Arc(i, g - 1, *_told(g == governors[i])) for i, g in enumerate(guesses)]
+        guessed = [Arc(i, g - 1, *_style(g == governors[i])) for i, g in enumerate(guesses)]
         counted = [name.split(":")[0] != "punct" for name in sentence["relations"]]
         right = sum(g == truth for g, truth, c in zip(guesses, governors, counted, strict=True) if c)
         text = f"{right} of {sum(counted)} words right"
@@ -148,7 +148,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
 
 
 def title(probe: str, result: Probes | None = None) -> str:
-    """A probe's name as Table 3 writes it; of a row of a result, what tells it from the others."""
+    """A probe's name as Table 3 writes it; for a row of a result, what distinguishes it from the others."""
     if probe == "right-branching":
         return "Right-branching (last word to ROOT)"
     if probe == "best-offset" and result:
@@ -186,9 +186,9 @@ def _named(words: list[str], word: int, governor: int) -> str:
 def _edge(governors: list[int], first: int, second: int) -> Arc:
     """An edge has no direction: drawn as the tree has it where it is right."""
     if governors[second] == first + 1:
-        return Arc(second, first, *_told(True))
-    return Arc(first, second, *_told(governors[first] == second + 1))
+        return Arc(second, first, *_style(True))
+    return Arc(first, second, *_style(governors[first] == second + 1))
 
 
-def _told(right: bool) -> tuple[str, str, bool]:
+def _style(right: bool) -> tuple[str, str, bool]:
     return "✓" if right else "✗", "right" if right else "wrong", right

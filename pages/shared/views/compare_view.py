@@ -33,7 +33,7 @@ def choose() -> tuple[Any, Any]:
     Returns:
         The results of A and B.
     """
-    known = {name: found for name in ANALYSES if len(found := _runs(name)) > 1}
+    known = {name: runs for name in ANALYSES if len(runs := _runs(name)) > 1}
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
