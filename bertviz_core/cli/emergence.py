@@ -36,7 +36,7 @@ def emergence(
     ] = None,
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
-    """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
+    """How the heads' behaviors develop during a training: every checkpoint of a folder, side by side."""
     console.check_out(Emergence.analysis, Emergence)
     texts = find_sources(text or ["encyclopedia"], console.text_column)
     trees = find_sources(treebank or ["treebank"], console.text_column)

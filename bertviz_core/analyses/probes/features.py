@@ -22,9 +22,12 @@ from bertviz_core.models.sentences import EncodedSentence
 class Group:
     """Sentences of n words. Axes (sentence, query, key, head), heads of all layers in one axis of features.
 
-    indices: (sentence,) their places among all sentences, in order.
-    maps: (sentence, n, n, head) float16.   root: (sentence, 4, n, head) float16, see ROOT_ROWS.
-    governors: (sentence, n) int64, 0 is ROOT.   words: (sentence, n) int64 rows of the word vectors.
+    Attributes:
+        indices: (sentence,) their places among all sentences, in order.
+        maps: (sentence, n, n, head) float16.
+        root: (sentence, 4, n, head) float16, see ROOT_ROWS.
+        governors: (sentence, n) int64, 0 is ROOT.
+        words: (sentence, n) int64 rows of the word vectors.
     """
 
     indices: np.ndarray
@@ -51,7 +54,7 @@ class Features:
         self._room = ScratchArray(total, "maps")
         flat = self._room.flat
         self.groups: list[Group] = []
-        self.place: dict[int, tuple[int, int]] = {}
+        self.row: dict[int, tuple[int, int]] = {}
         start = 0
         for n, members in sizes:
             cut = start + len(members) * n * n * heads
@@ -61,7 +64,7 @@ class Features:
                 flat[cut:end].reshape(-1, ROOT_ROWS, n, heads),
             )
             governors = np.array([sentences[i].sentence.governors for i in members.tolist()])
-            self.place |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
+            self.row |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
             self.groups.append(Group(members, maps, root, governors, np.stack([rows[i] for i in members.tolist()])))
             start = end
 
@@ -75,6 +78,6 @@ class Features:
     def take(self, part: WordMaps) -> None:
         """Write maps to their places; those of another network replace them."""
         for number, maps in part.maps.items():
-            group, index = self.place[number]
+            group, index = self.row[number]
             self.groups[group].maps[index] = maps
             self.groups[group].root[index] = part.root[number]
