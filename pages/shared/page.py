@@ -152,7 +152,7 @@ def _offer(request: Request) -> None:
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
     """(label, this run, paper) side by side."""
     for column, (label, here, paper) in zip(st.columns(len(entries)), entries, strict=True):
-        column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True)
+        column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
 class Checked(BaseFigure):

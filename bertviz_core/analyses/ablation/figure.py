@@ -87,7 +87,7 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="gradient estimate, nats", zeroline=False)
+    figure.update_xaxes(title="gradient estimate, nats", zeroline=False, exponentformat="e")
     figure.update_yaxes(title="measured change of the loss, nats")
     return finish(figure, 400, showlegend=False)
 
