@@ -128,7 +128,7 @@ def _relations(result: Any) -> Iterator[Block]:
         found = examples(result, one.head, one.direction, one.relation)
         right = sorted(found, key=lambda example: (example.right < example.words, -example.weight))
         for place, example in enumerate(islice(right, SENTENCES), start=1):
-            drawn = example_svg(result, example.place, one.head, one.direction, one.relation)
+            drawn = example_svg(example, one.head, one.direction)
             caption = f"{example.where}: {example.right} of {example.words} right. Gold arcs above, guesses below."
             yield Picture(f"relation-{number}-{place}", drawn, caption)
 

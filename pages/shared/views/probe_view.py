@@ -11,6 +11,7 @@ from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing,
 from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.word_search import has
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page
 from pages.shared.boxes import plain
@@ -175,7 +176,7 @@ def sentences(result: Probes) -> None:
         default = result.probes[first]
         probe = address.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
         searched = word_search.wanted("probe_search")
-        found = [sentence for sentence in result.sentences if word_search.has(sentence["words"], searched)]
+        found = [sentence for sentence in result.sentences if has(sentence["words"], searched)]
         last = max(1, -(-len(found) // SHOWN))
         number = address.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
     st.caption(
