@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
+from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.corpora.parts import Slices
@@ -96,11 +97,7 @@ class Sums:
         if hasattr(part, "take_detail"):
             detail, chunk = cast("Detailed", part).take_detail(), self.chunks[self.done]
             detail |= {"start": list(asdict(chunk.start).values()), "end": chunk.end}
-            with suppress(StoreError):  # the result may still find room
-                if self.store is not None:
-                    key = self.request.key()
-                    self.store.keep_detail(f"{key}/{self.done}", pack(detail))
-                    self.store.keep_detail(f"{key}/chunks", str(len(self.chunks)).encode())
+            details.keep(self.store, self.request.key(), self.done, len(self.chunks), detail)
 
     def to_bytes(self, **metadata: str) -> bytes:
         """What a job that goes on needs."""

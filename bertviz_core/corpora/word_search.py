@@ -21,6 +21,7 @@ class Hit:
 
     Attributes:
         line: From 1.
+        part: How often the numbers of lines have begun anew before it, as they do in each document with coreference.
         record: Number of the JSON object, from 0; None in a text.
         before: What stands before the first of them, its end.
         found: The words.
@@ -28,6 +29,7 @@ class Hit:
     """
 
     line: int
+    part: int
     record: int | None
     before: str
     found: str
@@ -48,13 +50,14 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
     """The lines of a text corpus that have the searched words, from number `first` on, `count` of them, and how many
     there are. The corpus is read once to its end; no more than the hits that are given stays in memory."""
     searched = [piece for part in searched_words(text) for piece in _pieces(part)]
-    total, hits = 0, []
+    total, part, last, hits = 0, 0, 0, []
     for line, record, passage in _passages(source) if searched else ():
+        part, last = part + (line <= last and record is None), line
         if (span := _span(passage, searched)) is not None:
             if first <= total < first + count:
                 start, end = span
                 around = passage[max(0, start - AROUND) : start], passage[start:end], passage[end : end + AROUND]
-                hits.append(Hit(line, record, *around))
+                hits.append(Hit(line, part, record, *around))
             total += 1
     return total, hits
 

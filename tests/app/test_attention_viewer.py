@@ -282,3 +282,15 @@ def test_a_tree_of_the_words() -> None:
     tree = gold_tree.tree_of(["The", "boats"], "2-nmod:poss-x 0-root")
     assert tree is not None
     assert (tree.governors, tree.relations) == ((2, 0), ("nmod:poss-x", "root"))
+
+
+def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
+    app = viewer(input="corpus", find="cathedral*")
+    found = next(caption.value for caption in app.caption if " of encyclopedia" in caption.value)
+    assert int(found.split(" lines")[0]) > 3
+    app.button(key="hit-1").click().run()
+    assert not app.error and app.number_input(key="segment").value > 1
+    shown = viewer(input="corpus", segment=str(app.number_input(key="segment").value), units="words", **{"as": "table"})
+    assert any("cathedral" in cell for cell in shown.table[0].value["from"])
+    app.text_input(key="find").set_value("zyxw").run()
+    assert "No line has these words." in [caption.value for caption in app.caption]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.word_search import search
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.single_input import attention, from_text, load_to_view, mask, pick, predict
+from bertviz_core.models.single_input import FirstSegments, attention, from_text, load_to_view, mask, pick, predict
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
@@ -218,3 +221,23 @@ def test_predictions_without_heads_equal_hooks_on_their_outputs(predicting):
     assert found[0].probability == pytest.approx(expected.probability, rel=1e-5)
     assert found[0].best[0][0] == expected.best[0][0]
     assert predict(model, one, masked)[0].probability != pytest.approx(expected.probability, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["encyclopedia", "treebank", "coreference"])
+def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
+    source = sample(name)
+    segments = FirstSegments(Segments(source, demo.tokens, Settings(max_length=512)))
+    total, hits = search(source, "the", 0, 400)
+    assert total > 20
+    for hit in hits[::12]:
+        ids = segments.pick(segments.number_of(hit)).ids.tolist()
+        wanted = demo.tokens.encode(" ".join((hit.found + hit.after).split()[:4]))
+        assert any(ids[at : at + len(wanted)] == wanted for at in range(len(ids)))
+
+
+def test_an_object_that_was_searched_is_a_segment_of_its_own(demo) -> None:
+    source = from_bytes(b'[{"text": "A dog."}, {"text": ""}, {"words": ["The", "cat"]}]', "a.json")
+    segments = FirstSegments(Segments(source, demo.tokens, Settings()))
+    (hit,) = search(source, "cat", 0, 5)[1]
+    assert segments.number_of(hit) == 3
+    assert "cat" in demo.tokens.names(segments.pick(3).ids)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
 from typing import Any, Protocol
 
 import numpy as np
 
+from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
 from bertviz_core.corpora.parts import Slices, part_of
@@ -22,9 +22,7 @@ from bertviz_core.corpora.source import Source, Start
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.word_search import has
-from bertviz_core.engine.packing import unpack_rows
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import StoreError
 from bertviz_core.heads import Head
 
 ORDERS = ("most confident first", "least confident first", "file order")
@@ -187,23 +185,14 @@ class StoredTreebank:
         """One chunk after another."""
         slices, row = Slices(self.source), (wanted.direction, wanted.head.layer, wanted.head.head)
         for number in range(self.chunks):
-            stream = self.store.detail(f"{self.key}/{number}")
-            if stream is None:
-                raise StoreError("The store has just dropped a part of these sentences.", hint="Reload the page.")
-            with stream:
-                values = unpack_rows(stream, {"guesses": row, "weights": row})
+            values = details.read(self.store, self.key, number, {"guesses": row, "weights": row})
             yield StoredSentences(values, wanted, slices, self.source)
 
 
 def stored_treebank(store: Store, key: str, source: Source) -> StoredTreebank | None:
     """The sentences behind the result with this key; None where the store does not have them all (any more)."""
-    try:
-        with store.detail(f"{key}/chunks") or BytesIO(b"0") as stream:
-            chunks = int(stream.read())
-        whole = chunks > 0 and all(store.has_detail(f"{key}/{number}") for number in range(chunks))
-    except StoreError:
-        return None
-    return StoredTreebank(store, key, source, chunks) if whole else None
+    chunks = details.parts(store, key)
+    return StoredTreebank(store, key, source, chunks) if chunks else None
 
 
 Sentences = ShownRelations | StoredTreebank  # the first ones, or all

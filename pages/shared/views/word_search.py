@@ -12,6 +12,10 @@ MAX_LETTERS = 60
 
 def wanted(key: str) -> list[str]:
     """The words that the reader searches for, lower case; none where nothing is searched."""
+    return searched_words(given(key))
+
+
+def given(key: str) -> str:
+    """The same as they are typed."""
     help_text = "A word, or several that stand one after the other. * stands for any ending."
-    given = address.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
-    return searched_words(given)
+    return address.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
