@@ -51,7 +51,7 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 
 def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """The values of `pack` from a stream, of the arrays named in `rows` only the row at that index of the first axes.
+    """The arrays and JSON values of `pack` from a stream; of arrays in `rows` only the row at that index of first axes.
 
     Raises:
         ValueError, KeyError: `pack` did not write it.

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
 from bertviz_core.analyses.dependency_heads.result import VIEWS
 from bertviz_core.analyses.dependency_heads.sentences import (
@@ -116,7 +117,7 @@ def test_the_disk_has_no_words_of_a_treebank(stored) -> None:
 def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> None:
     _, where = stored
     store = Store(tmp_path)
-    for name in ("0", "1", "chunks"):
+    for name in ("0", "1", details.COUNT):
         with where.store.detail(f"{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
     assert stored_treebank(store, "key", where.source) is None
