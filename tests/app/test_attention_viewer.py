@@ -221,7 +221,7 @@ def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None
 
 
 def pair_table(app: AppTest):
-    return next(frame.value for frame in app.dataframe if "rank_of_target" in frame.value)
+    return next(frame.value for frame in app.dataframe if "rank of target" in frame.value)
 
 
 @pytest.mark.parametrize("units", ["tokens", "words"])

@@ -32,10 +32,17 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
             total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")
         for place, hit in enumerate(hits):
-            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                where = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
-                st.button(where, key=f"hit-{place}", on_click=_open, args=(hit, choose))
-                st.markdown(f":gray[{plain(hit.before)}]**{plain(hit.found)}**:gray[{plain(hit.after)}]")
+            left, right = st.columns([1, 4], vertical_alignment="center")
+            where = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
+            left.button(where, key=f"hit-{place}", on_click=_open, args=(hit, choose))
+            right.markdown(f"{_cut(hit.before)}**{plain(hit.found)}**{_cut(hit.after)}")
+
+
+def _cut(text: str) -> str:
+    """In gray, with its spaces outside of the color, where Markdown keeps them."""
+    shown = text.strip()
+    before, after = (" " if text[:1].isspace() else ""), (" " if text[-1:].isspace() else "")
+    return f"{before}:gray[{plain(shown)}]{after}" if shown else " "
 
 
 def _open(hit: Hit, choose: Callable[[Hit], None]) -> None:

@@ -25,6 +25,7 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
     """Draw the choice; raises InputError for a text without tokens and a segment that is not there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = address.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
+        viewer_link.back()
         if kind == "corpus":
             return _segment(selection, model)
         if kind == "example":
