@@ -61,7 +61,7 @@ def to_table(result: Result) -> str:
     single = {name: value for name, value in result.arrays().items() if isinstance(value, int | float)}
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
-    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["left_out"]]
+    lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["skipped"]]
     lines += result.summary().get("notes", [])
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import address, links, sidebar
-from pages.shared.views import clearest_heads, overview_view
+from pages.shared.views import clearest_heads, overview_view, report_view
 
 TOUR = "New here? Take the guided tour"
 selection = sidebar.current()
@@ -19,6 +19,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     links.to("tour", TOUR, icon=":material/tour:")
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
+    report_view.offer("overview", selection)
     st.skeleton(height=420)
     address.stop()
 
@@ -61,3 +62,5 @@ clearest_heads.relations(results, selection)
 st.subheader("Stored results")
 overview_view.panel("overview", selection)
 overview_view.downloads(results, thresholds, selection)
+st.subheader("Report")
+report_view.offer("overview", selection)

@@ -27,8 +27,9 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.claims", "bertviz_core.overview"),
     ("bertviz_core.emergence", "bertviz_core.tour", "bertviz_core.viewer"),
     ("bertviz_core.comparison",),
-    ("bertviz_core.exports", "bertviz_core.tasks"),
+    ("bertviz_core.exports",),
     ("bertviz_core.paper_report",),
+    ("bertviz_core.tasks",),
     ("bertviz_core.library",),
     ("bertviz_core.cli",),
     ("bertviz_core",),  # whose names are the library's, loaded when they are used

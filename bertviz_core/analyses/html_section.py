@@ -45,7 +45,7 @@ def section(result: Result, title: str, figures: Mapping[str, go.Figure], analys
     """
     claim = result.claim() or (highest_heads(result, analysis) if analysis else "")
     drawn = "".join(_figure(name, figure) for name, figure in figures.items())
-    skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["left_out"]]
+    skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     return (
         f"<section><h1>{escape(title)}</h1><p class=claim>{escape(claim)}</p>{drawn}<h2>Table</h2>"
         f"<div class=scroll>{_table(result)}</div><h2>Skipped or modified</h2>{_list(skipped or ['Nothing.'])}"

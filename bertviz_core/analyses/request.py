@@ -11,7 +11,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-FORMAT = 3  # raise it when a stored result would mean something else
+FORMAT = 4  # raise it when a stored result would mean something else
 
 
 @dataclass(frozen=True)

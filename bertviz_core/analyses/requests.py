@@ -142,13 +142,26 @@ def compute_all(
         BertvizError: The first one, when all passes have been tried; a ModelError only where there is no other.
         Cancelled: At once.
     """
-    progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, BertvizError]()
+    failures = [error for _, error in try_all(requests, store, execution, progress, load)]
+    if failures:
+        raise min(failures, key=lambda error: isinstance(error, ModelError))
+
+
+def try_all(
+    requests: Iterable[Request],
+    store: Store,
+    execution: Execution = DEFAULT_EXECUTION,
+    progress: Progress | None = None,
+    load: Load | None = None,
+) -> list[tuple[list[Request], BertvizError]]:
+    """The same, but for its errors: each pass that failed, and why."""
+    progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, Any]()
     requests = list(requests)
     with store.pinned(request.key() for request in requests), workers_of(execution) as workers:
         groups = passes(request for request in requests if find(store, request) is None)
         for number, together in enumerate(groups, 1):
             same = (together[0].source.digest, *(request.analysis for request in together))
-            if same in failures and not isinstance(failures[same], ModelError):
+            if same in failures and not isinstance(failures[same][1], ModelError):
                 continue  # the corpus or the settings fail for every model
             progress.start_pass(number, len(groups), Path(together[0].checkpoint.name).name)
             try:
@@ -156,9 +169,8 @@ def compute_all(
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
-                failures.setdefault(same, error.with_traceback(None))  # whose frames would keep the model
-    if failures:
-        raise min(failures.values(), key=lambda error: isinstance(error, ModelError))
+                failures.setdefault(same, (together, error.with_traceback(None)))  # whose frames would keep the model
+    return list(failures.values())
 
 
 def _compute_pass(
@@ -290,7 +302,7 @@ def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[s
             "bytes": request.source.size,
         },
         **index.counts,
-        "left_out": index.skipped.to_json(),
+        "skipped": index.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

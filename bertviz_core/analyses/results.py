@@ -128,10 +128,10 @@ def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | N
     return replace(result, provenance=changed, about=about)
 
 
-def with_left_out(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
+def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
     """Provenance in which what an analysis itself skipped follows what the reading skipped."""
     own = skipped.to_json()
-    return provenance | {"left_out": [*provenance.get("left_out", []), *own]} if own else provenance
+    return provenance | {"skipped": [*provenance.get("skipped", []), *own]} if own else provenance
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

@@ -18,7 +18,8 @@ from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find
-from bertviz_core.settings import MODES, Settings
+from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.settings import MODES, Execution, Settings
 
 
 def requests() -> list[Request]:
@@ -32,18 +33,25 @@ def requests() -> list[Request]:
     ]
 
 
+def reports() -> list[ReportRequest]:
+    """Those whose attention lines ship too."""
+    corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
+    return [ReportRequest(find(DEMO), corpora, Settings(mode=mode)) for mode in MODES]
+
+
 def main() -> None:
     SHIPPED.mkdir(exist_ok=True)
-    wanted = {f"{request.key()}.safetensors": request for request in requests()}
-    for path in SHIPPED.glob("*.safetensors"):
-        if path.name not in wanted:
-            path.unlink()
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder), shipped=Path(folder))
-        compute_all(wanted.values(), store, progress=Progress())
-        for name, request in wanted.items():
-            (SHIPPED / name).write_bytes(store.get(request.key()) or b"")
-    print(f"{len(wanted)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
+        store, wanted = Store(Path(folder), shipped=Path(folder)), requests()
+        compute_all(wanted, store, progress=Progress())
+        for report in reports():
+            report.compute(store, Execution())
+        keys = [request.key() for request in wanted] + [str(report.lines_key(store)) for report in reports()]
+        for path in SHIPPED.glob("*.safetensors"):
+            path.unlink()
+        for key in keys:
+            (SHIPPED / f"{key}.safetensors").write_bytes(store.get(key) or b"")
+    print(f"{len(keys)} results, {sum(p.stat().st_size for p in SHIPPED.iterdir()) / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

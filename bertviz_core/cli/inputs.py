@@ -76,7 +76,7 @@ def extract(
     reading = Reading()
     described = (_describe(inputs, example) for example in inputs.read(reading))
     exports.write_records(paths[0].with_suffix(".json"), described)
-    _say_left_out(console, reading.skipped)
+    _say_skipped(console, reading.skipped)
 
 
 @inputs_app.command("attention")
@@ -177,7 +177,7 @@ def _describe(inputs: Any, example: Any) -> dict[str, Any]:
     }
 
 
-def _say_left_out(console: Console, skipped: Skipped) -> None:
+def _say_skipped(console: Console, skipped: Skipped) -> None:
     for entry in skipped.to_json():
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
 
@@ -194,4 +194,4 @@ def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -
         for piece in exports.json_pieces(records(skipped)):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.write(b"\n")
-    _say_left_out(console, skipped)
+    _say_skipped(console, skipped)

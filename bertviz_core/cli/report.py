@@ -15,7 +15,7 @@ from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.paper_report.pages import check_out, write_report
-from bertviz_core.paper_report.request import ReportRequest, announcement
+from bertviz_core.paper_report.request import ReportRequest
 
 NONE = "none"
 
@@ -42,8 +42,8 @@ def report(
     request.settings.check(request.checkpoint.max_length)
     with ExitStack() as stack:
         store = console.opened_store() or Store(Path(stack.enter_context(tempfile.TemporaryDirectory())))
-        if wanted := request.to_compute(store):
-            console.say(announcement(wanted))
+        if announcement := request.announcement(store):
+            console.say(announcement)
         failed = request.compute(store, console.execution(), console.progress())
         written = request.read(store, failed)
     for path in console.out:

@@ -85,6 +85,6 @@ def _provenance(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]
         **second,
         "model": second["model"] | {"name": first["model"]["name"], "fingerprint": digest.hexdigest()},
         "checkpoints": checkpoints,
-        "left_out": [*second["left_out"], *(entry for entry in first["left_out"] if entry not in second["left_out"])],
+        "skipped": [*second["skipped"], *(entry for entry in first["skipped"] if entry not in second["skipped"])],
         "marks": [*first.get("marks", []), *second.get("marks", [])],
     }

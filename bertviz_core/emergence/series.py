@@ -111,7 +111,7 @@ class Series:
         entries = [
             entry | {"reason": f"{entry['reason']}, in the {name}"}
             for name, origin in (("text", text), ("treebank", treebank))
-            for entry in origin["left_out"]
+            for entry in origin["skipped"]
         ]
         return {
             **text,
@@ -120,7 +120,7 @@ class Series:
             "checkpoints": checkpoints,
             "others": {"treebank": treebank["corpus"]},
             **{name: treebank[name] for name in ("format", "sentences", "words")},
-            "left_out": [*skipped.to_json(), *entries],
+            "skipped": [*skipped.to_json(), *entries],
             "options": {
                 "treebank": treebank["corpus"]["name"],
                 "treebank_digest": treebank["corpus"]["digest"][:16],

@@ -20,7 +20,7 @@ from bertviz_core.library.models import Model, checkpoint_of, lent
 from bertviz_core.models.in_memory import predicts_masked_words, transformers_model
 from bertviz_core.models.masked_head import no_head
 from bertviz_core.paper_report.pages import check_out, write_report
-from bertviz_core.paper_report.request import ReportRequest, announcement
+from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
@@ -86,10 +86,10 @@ def _sources(corpora: dict[str, Corpus | Literal[False] | None]) -> dict[str, So
 
 
 def _compute(request: ReportRequest, model: Model, store: Store, execution: Execution) -> dict[str, str]:
-    wanted = request.to_compute(store)
-    if not wanted:
+    if announcement := request.announcement(store):
+        print(announcement, file=sys.stderr)
+    elif not request.lacks_lines(store):
         return {}
-    print(announcement(wanted), file=sys.stderr)
     if isinstance(model, str | Path):
         return request.compute(store, execution)
     masked_lm = predicts_masked_words(transformers_model(model[0]))

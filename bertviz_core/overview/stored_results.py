@@ -1,4 +1,4 @@
-"""What a store holds of a model, told by the results' own headers: their arrays are not read."""
+"""The results of a model in a store, by the results' own headers: their arrays are not read."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ class StoredResult:
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every readable result, stored or shipped."""
+    """Every readable result, stored or shipped; those of earlier formats (before 4) list no skipped input."""
     for key, head in store.heads():
         header = read_header(head)
-        if header and header[0] in ANALYSES and header[1].get("model", {}).get("fingerprint"):
+        complete = header and "skipped" in header[1] and header[1].get("model", {}).get("fingerprint")
+        if header and complete and header[0] in ANALYSES:
             yield StoredResult(key, *header)
 
 

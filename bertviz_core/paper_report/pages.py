@@ -32,7 +32,8 @@ li { overflow-wrap: anywhere; }
 @media print {
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; } table { font-size: 8pt; }
   h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }
-  thead { display: table-header-group; } figure svg { max-height: 140mm; } .wide { overflow: visible; }
+  thead { display: table-header-group; } figure svg { max-height: 140mm; }
+  #figure-1 svg, #figure-5 svg { max-height: 200mm; } .wide { overflow: visible; }
   p, li { orphans: 3; widows: 3; }
 }
 """
@@ -97,7 +98,7 @@ def _html_picture(picture: Picture) -> str:
     size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', drawn)
     if size and "viewBox" not in drawn[: drawn.index(">")]:
         drawn = drawn.replace("<svg ", f'<svg viewBox="0 0 {size[1]} {size[2]}" ', 1)
-    return f"<figure>{drawn}<figcaption>{escape(picture.caption)}</figcaption></figure>"
+    return f'<figure id="{picture.name}">{drawn}<figcaption>{escape(picture.caption)}</figcaption></figure>'
 
 
 HTML: dict[type[Block], Callable[[Any], str]] = {

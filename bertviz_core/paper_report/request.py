@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import durations, requests
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError, Cancelled, StoreError
+from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.norms import observing
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.requests import Load
+    from bertviz_core.models.model import AttentionModel
+    from bertviz_core.paper_report.lines import Lines
+
+Find = Callable[[Request], Any | None]  # reads a stored result
+
+CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_heads")  # whose heads have lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +41,31 @@ class Report:
         results: Analysis -> its result.
         missing: Analysis -> why it has no result.
         settings: That the results share.
+        lines: Attention of the clearest heads, for Figures 1 and 5.
     """
 
     checkpoint: Checkpoint
     results: Mapping[str, Any]
     missing: Mapping[str, str]
     settings: Settings
+    lines: Sequence[Lines] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """A report that is asked for. `corpora`: kind of corpus -> the corpus; a kind may be missing."""
+    """A report that is asked for.
+
+    Attributes:
+        checkpoint: The model.
+        corpora: Kind of corpus -> the corpus; a kind may be missing.
+        settings: That all results share.
+        max_cost: Forward passes; an analysis that takes more is in the report where it is stored, and not computed.
+    """
 
     checkpoint: Checkpoint
     corpora: Mapping[str, Source]
     settings: Settings = field(default_factory=Settings)
+    max_cost: float = math.inf
 
     def requests(self) -> list[Request]:
         """A request for each analysis that has a corpus, in the paper's order."""
@@ -54,9 +75,27 @@ class ReportRequest:
             if one.corpus in self.corpora
         ]
 
-    def to_compute(self, store: Store) -> list[Request]:
+    def to_compute(self, find: Find) -> list[Request]:
         """What is not stored yet, and this model has all that is needed for."""
-        return [one for one in self.requests() if requests.can_compute(one) and requests.find(store, one) is None]
+        affordable = [one for one in self.requests() if ANALYSES[one.analysis].cost(one.checkpoint) <= self.max_cost]
+        return [one for one in affordable if requests.can_compute(one) and find(one) is None]
+
+    def lacks_lines(self, store: Store) -> bool:
+        """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
+        key = self.lines_key(store)
+        return key is not None and not store.has(key)
+
+    def announcement(self, store: Store) -> str:
+        """What is about to be computed, and for about how long; empty where all is stored."""
+        wanted = self.to_compute(partial(requests.find, store))
+        names = ", ".join(ANALYSES[request.analysis].title for request in wanted)
+        return f"{len(wanted)} analyses are not stored yet ({names}): {self.duration(store, wanted)}." if wanted else ""
+
+    @staticmethod
+    def duration(store: Store, wanted: list[Request]) -> str:
+        """About how long these requests and the lines take, as "about 40 s"."""
+        estimate = durations.seconds(store, requests.passes(wanted))
+        return durations.text(estimate if estimate is None else max(estimate, durations.LOADING))
 
     def compute(
         self, store: Store, execution: Execution, progress: Progress | None = None, load: Load | None = None
@@ -66,16 +105,12 @@ class ReportRequest:
         Returns:
             Analysis -> why it could not be computed.
         """
-        failed: dict[str, str] = {}
-        load = load or requests.LastModel().load
-        for together in requests.passes(self.to_compute(store)):
-            try:
-                requests.compute_all(together, store, execution, progress, load)
-            except (Cancelled, StoreError):
-                raise
-            except BertvizError as error:
-                failed |= {request.analysis: str(error) for request in together}
-        return failed
+        load, progress = load or requests.LastModel().load, progress or Progress()
+        failures = requests.try_all(self.to_compute(partial(requests.find, store)), store, execution, progress, load)
+        if self.lacks_lines(store):
+            progress.start("Drawing attention lines")
+            self._store_lines(store, load(self.requests()[:1], execution))
+        return {request.analysis: str(error) for together, error in failures for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
         """The report on what is stored.
@@ -84,31 +119,47 @@ class ReportRequest:
             store: Where the results are.
             failed: What `compute` gave.
         """
-        results, missing = {}, {}
+        results, missing = self._results(store), {}
         for request in self.requests():
-            result = requests.find(store, request)
-            if result is None:
+            if request.analysis not in results:
                 missing[request.analysis] = (failed or {}).get(request.analysis) or _reason(request)
-            else:
-                results[request.analysis] = shown_result(result, request, partial(requests.find, store))
         for analysis in ANALYSES.values():
             if analysis.corpus not in self.corpora:
                 missing[analysis.name] = f"No {analysis.corpus} was given."
-        return Report(self.checkpoint, results, missing, self.settings)
+        return Report(self.checkpoint, results, missing, self.settings, self._lines(store))
+
+    def _results(self, store: Store) -> dict[str, Any]:
+        """Every stored result as its page shows it at first."""
+        find = partial(requests.find, store)
+        stored = ((request, find(request)) for request in self.requests())
+        return {r.analysis: shown_result(result, r, find) for r, result in stored if result is not None}
+
+    def lines_key(self, store: Store) -> str | None:
+        """Under which the lines are stored: it changes with every result that chooses their heads; None without one."""
+        chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
+        stored = [key for key in chosen if store.has(key)]
+        return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None
+
+    def _store_lines(self, store: Store, model: AttentionModel) -> None:
+        from bertviz_core.paper_report import lines
+
+        seen = observing(model, self.settings.weights)
+        results = self._results(store)
+        drawn = lines.lines_of(results, seen, self.settings.paper)
+        about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
+        store.put(str(self.lines_key(store)), lines.to_bytes(drawn, about))
+
+    def _lines(self, store: Store) -> list[Lines]:
+        """What is stored of them; what cannot be read counts as none."""
+        from bertviz_core.paper_report import lines
+
+        key = self.lines_key(store)
+        with suppress(ValueError, KeyError, TypeError, StoreError):
+            return lines.from_bytes((store.get(key) if key else None) or b"")
+        return []
 
 
-def seconds(wanted: list[Request]) -> float:
-    """A guess at how long these requests take on a laptop: two operations for each weight and token of a pass."""
-    total = 0.0
-    for together in requests.passes(wanted):
-        first = together[0]
-        tokens = min(first.source.size / 5, (first.settings.limit or 10**9) * first.settings.max_length)
-        cost = max(ANALYSES[request.analysis].cost(first.checkpoint) for request in together)
-        total += 6 + cost * 2 * first.checkpoint.parameters() * tokens / 6e10
-    return total
-
-
-def shown_result(result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
+def shown_result(result: Any, request: Request, find: Find) -> Any:
     """A stored result as its page shows it at first; `find` reads other results, or gives None."""
     if request.analysis == "dependency_heads":
         return result.show_default()
@@ -121,11 +172,3 @@ def _reason(request: Request) -> str:
     except BertvizError as error:
         return str(error)
     return "It is not stored."
-
-
-def announcement(wanted: list[Request]) -> str:
-    """What is about to be computed, and for about how long."""
-    length = seconds(wanted)
-    about = f"{length:,.0f} s" if length < 100 else f"{length / 60:,.0f} min"
-    names = ", ".join(ANALYSES[request.analysis].title for request in wanted)
-    return f"{len(wanted)} analyses are not stored yet ({names}): about {about}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,14 @@ from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.plotting.svg.figure import figure_svg
+from bertviz_core.viewer.lines_figure import draw_side_by_side
 
-SEGMENTS, SENTENCES = 2, 2  # shown for each head
-SHOWN_TOKENS = 60  # of a segment
+FIGURES = {  # of the paper, as lines between two columns
+    1: "the darker a line, the more the token on the left attends to the one on the right. Sentences from",
+    5: "attention between words, those of the relation or mention in red. Sentences from",
+}
 PLACES = 3  # named for each reason to skip
-MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "? "}
+MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "?\u00a0"}
 BIBTEX = """@inproceedings{clark-etal-2019-bert,
   title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
   author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
@@ -46,7 +48,7 @@ def contents(report: Report) -> Iterator[Block]:
         if analysis.name in report.results:
             own = [pair for pair in decided if pair[0].analysis == analysis.name]
             yield from _section(analysis, report.results[analysis.name], own)
-    yield from _clearest(report.results)
+    yield from _clearest(report)
     yield from _skipped(report)
     yield from _origin(report)
     yield from _citation()
@@ -107,36 +109,24 @@ def _counted(result: Any) -> str:
     return f"{origin['corpus']['name']}: {', '.join(f'{origin[name]:,} {name}' for name in units)}."
 
 
-def _clearest(results: Any) -> Iterator[Block]:
-    yield Heading("The clearest heads, and where they do it most")
-    for example in clearest(results):
-        value = ANALYSES[example.analysis].column(example.quantity).text(example.value)
-        yield Heading(f"{example.head.label()}: {BEHAVIORS[example.behavior][-1]}, {value}", 3)
-        yield Bullets([f"{s.where} ({s.value:.2f}): {_text(s.tokens)}" for s in example.segments[:SEGMENTS]])
-    if "dependency_heads" in results:
-        yield from _relations(results["dependency_heads"])
-
-
-def _relations(result: Any) -> Iterator[Block]:
-    """The clearest relations, with the sentences in which their heads are surest and right."""
-    from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
-
-    for number, one in enumerate(relation_heads(result), start=1):
-        yield Heading(
-            f"{one.head.label()}: {one.relation}, {one.accuracy:.1%} (best fixed offset {one.baseline:.1%})", 3
-        )
-        found = examples(result, one.head, one.direction, one.relation)
-        right = sorted(found, key=lambda example: (example.right < example.words, -example.weight))
-        for place, example in enumerate(islice(right, SENTENCES), start=1):
-            drawn = example_svg(example, one.head, one.direction)
-            caption = f"{example.where}: {example.right} of {example.words} right. Gold arcs above, guesses below."
-            yield Picture(f"relation-{number}-{place}", drawn, caption)
-
-
-def _text(tokens: list[str]) -> str:
-    """Wordpieces joined to words, the beginning of a long segment."""
-    more = " …" if len(tokens) > SHOWN_TOKENS else ""
-    return " ".join(tokens[:SHOWN_TOKENS]).replace(" ##", "") + more
+def _clearest(report: Report) -> Iterator[Block]:
+    """Figures 1 and 5 of the paper for this model, and a table of their heads."""
+    yield Heading("The clearest heads")
+    rows = [
+        (one.head.label(), BEHAVIORS[one.behavior][-1], ANALYSES[one.analysis].column(one.quantity).text(one.value), "")
+        for one in clearest(report.results)
+    ]
+    if "dependency_heads" in report.results:
+        rows += [
+            (one.head.label(), one.relation, f"{one.accuracy:.1%}", f"best fixed offset {one.baseline:.1%}")
+            for one in relation_heads(report.results["dependency_heads"])
+        ]
+    yield Table("", ("head", "what it does", "this run", "baseline"), rows)
+    for figure, explained in FIGURES.items():
+        if lines := [one for one in report.lines if one.figure == figure]:
+            where = "; ".join(f"{one.title.partition(':')[0]}, {one.where}" for one in lines)
+            caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
+            yield Picture(f"figure-{figure}", draw_side_by_side([one.panel for one in lines]), caption)
 
 
 def _skipped(report: Report) -> Iterator[Block]:
@@ -144,7 +134,7 @@ def _skipped(report: Report) -> Iterator[Block]:
     lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
     seen = set()
     for name, result in report.results.items():
-        for entry in result.provenance["left_out"]:
+        for entry in result.provenance["skipped"]:
             line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:PLACES])})"
             if (result.provenance["corpus"]["digest"], line) not in seen:
                 seen.add((result.provenance["corpus"]["digest"], line))

@@ -9,14 +9,16 @@ from typing import Any
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import requests
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import InputError
+from bertviz_core.errors import BertvizError, InputError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings, app_execution
 
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
@@ -29,6 +31,18 @@ def analyses(to_compute: Iterable[Request], store: Store) -> Task:
         InputError: a corpus is in this process's memory alone.
     """
     return {"kind": "analyses", "store": str(store.folder), "requests": [_request(request) for request in to_compute]}
+
+
+def report(request: ReportRequest, store: Store) -> Task:
+    """Compute and store what a report lacks; raises InputError as `analyses` does."""
+    return {
+        "kind": "report",
+        "store": str(store.folder),
+        "checkpoint": _checkpoint(request.checkpoint),
+        "corpora": {kind: _source(source) for kind, source in request.corpora.items()},
+        "settings": request.settings.to_json(),
+        "max_cost": request.max_cost,
+    }
 
 
 def download(name: str, revision: str | None) -> Task:
@@ -51,6 +65,15 @@ class Performer:
         to_compute = [_open_request(fields, store) for fields in task["requests"]]
         requests.compute_all(to_compute, store, app_execution(), progress, self._models.load)
 
+    def _report(self, task: Task, progress: Progress) -> None:
+        store = Store(Path(task["store"]))
+        corpora = {kind: _open_source(source, store) for kind, source in task["corpora"].items()}
+        checkpoint, settings = _open_checkpoint(task["checkpoint"]), Settings(**task["settings"])
+        request = ReportRequest(checkpoint, corpora, settings, task["max_cost"])
+        if failed := request.compute(store, app_execution(), progress, self._models.load):
+            names = ", ".join(ANALYSES[name].title for name in failed)
+            raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
+
     def _download(self, task: Task, progress: Progress) -> None:
         progress.start(f"Downloading {task['name']}")
         checkpoint.download(task["name"], task["revision"], from_environment())
@@ -58,6 +81,7 @@ class Performer:
 
 PERFORM: dict[str, Callable[[Performer, Task, Progress], None]] = {
     "analyses": Performer._analyses,
+    "report": Performer._report,
     "download": Performer._download,
 }
 

@@ -42,7 +42,7 @@ def link_problems(problems: Sequence[str]) -> None:
 
 def skipped(provenance: dict[str, Any], unit: str = "segments") -> None:
     """What the analysis left out or changed, counted, with the first places."""
-    entries = provenance["left_out"]
+    entries = provenance["skipped"]
     total = sum(entry["count"] for entry in entries)
     with st.expander(f"Skipped or modified input ({total:,})", icon=":material/rule:"):
         if not entries:

@@ -98,7 +98,7 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
 def warn_of_unknown(result: Result) -> None:
     """Above the numbers, where many of the tokens that they rest on are [UNK]."""
     origin = result.provenance
-    unknown = sum(entry["count"] for entry in origin["left_out"] if entry["reason"] == UNKNOWN)
+    unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
     if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
         st.warning(
             f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
@@ -251,6 +251,6 @@ def _counted(result: Result) -> str:
     """What the numbers rest on."""
     origin = result.provenance
     units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
-    changed = sum(entry["count"] for entry in origin["left_out"])
+    changed = sum(entry["count"] for entry in origin["skipped"])
     counts = ", ".join(plural(origin[name], name) for name in units)
     return f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"

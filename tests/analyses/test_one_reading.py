@@ -87,7 +87,7 @@ def test_two_treebank_analyses_of_one_pass_have_the_provenance_of_each_alone(
     for asked in (first, second, third):
         found = find(store, asked)
         assert found.provenance == compute(asked, None, model=tiny).provenance
-        (skipped,) = found.provenance["left_out"]
+        (skipped,) = found.provenance["skipped"]
         assert (skipped["reason"], skipped["count"]) == ("a governor beyond the sentence", 2)
         assert (found.provenance["sentences"], found.provenance["words"]) == (4, 12)
     assert len(find(store, second).sentences) == 1

@@ -115,7 +115,7 @@ def test_provenance_counts_and_is_json(tiny, request_for):
     assert json.loads(json.dumps(provenance)) == provenance
     assert (provenance["documents"], provenance["segments"]) == (3, 3)
     assert provenance["tokens"] == (1 + 7 + 1 + 6 + 1) + (1 + 3 + 1 + 3 + 1) + (1 + 3 + 1)
-    assert [(entry["count"], entry["where"]) for entry in provenance["left_out"]] == [(1, ["line 8"])]
+    assert [(entry["count"], entry["where"]) for entry in provenance["skipped"]] == [(1, ["line 8"])]
     assert provenance["model"]["fingerprint"] == tiny.checkpoint.fingerprint()
     assert provenance["settings"] == {
         "max_length": 32,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from bertviz_core.models.checkpoint import find
 from tests.app.test_app import ROOT, open_app, own_store, wait_for_job, words  # noqa: F401  (a fixture)
@@ -58,9 +59,31 @@ def test_everything_that_is_missing_is_one_job() -> None:
     assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "[SEP] gradients", "Clustering"], "✓")
 
 
-def test_the_report_is_offered_where_results_are_stored() -> None:
-    labels = [button.proto.label for button in open_app().get("download_button")]
-    assert "Report" in labels
+def downloads(app: AppTest) -> list[str]:
+    return [button.proto.label for button in app.get("download_button")]
+
+
+def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(planted_folder) -> None:
+    app = open_app(model=str(planted_folder), max_length="32", limit="12")
+    assert "Report" not in downloads(app)
+    assert "The report lacks: Surface patterns, Entropy" in words(app)
+    button = next(b for b in app.button if b.label.startswith("Compute the report"))
+    assert re.fullmatch(r"Compute the report \(about [\d,]+ (s|min)\)", button.label)
+    button.click().run()
+    app = wait_for_job(app)
+    assert not app.error, app.error[0].value
+    assert "Report" in downloads(app) and "The report lacks" not in words(app)
+    again = open_app(model=str(planted_folder), max_length="32", limit="12")
+    assert "Report" in downloads(again)
+
+
+def test_a_report_that_cannot_be_whole_says_why_and_can_be_had(planted_folder) -> None:
+    app = open_app(model=str(planted_folder), max_length="8", limit="1")
+    next(b for b in app.button if b.label.startswith("Compute the report")).click().run()
+    app = wait_for_job(app)
+    assert "Not computed: Probes." in words(app) and app.error
+    assert "Report" in downloads(app)
+    assert any(b.label.startswith("Compute the report") for b in app.button)
 
 
 def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:

@@ -45,7 +45,7 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp
     assert accuracy[0, 0, layer, head] == given["best"]["accuracy"] < accuracy[1, 0].max()
     counted = given["provenance"]
     assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
-    assert counted["left_out"][0]["reason"].endswith("(out of reach)")
+    assert counted["skipped"][0]["reason"].endswith("(out of reach)")
     assert run(monkeypatch, "coreference-heads", "coreference", "--candidates", "words", "--out", strict, *place) == 0
     words = np.array(json.loads(strict.read_text())["arrays"]["accuracy"])
     assert words.max() < accuracy.max() and (words <= accuracy).all()

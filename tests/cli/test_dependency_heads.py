@@ -93,6 +93,6 @@ def test_sentences_that_are_too_long_are_counted_in_the_result(tmp_path):
     bank = tmp_path / "bank.txt"
     bank.write_text("He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 300 + "end 0-root\n\nShe 2-nsubj\nstood 0-root")
     found = command(tmp_path / "x.json", "dependency-heads", str(bank), "--min-count", "1")
-    skipped = found["provenance"]["left_out"]
+    skipped = found["provenance"]["skipped"]
     assert [(e["reason"], e["count"]) for e in skipped][:1] != [] and sum(e["count"] for e in skipped) == 1
     assert found["table"][0]["n"] == 4

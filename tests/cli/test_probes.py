@@ -52,7 +52,7 @@ def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
     about = result["provenance"]
     assert set(about["others"]) == {"dev", "vectors"} and about["others"]["dev"]["name"] == "dev.txt"
     assert about["options"]["misaligned_root"] is True and about["options"]["decode"] == "mst"
-    skipped = {entry["reason"]: entry["count"] for entry in about["left_out"]}
+    skipped = {entry["reason"]: entry["count"] for entry in about["skipped"]}
     assert skipped["a sentence that is also in the test file (not trained on)"] == 1
     assert result["arrays"]["about"]["sentences"] == {"train": 13, "validation": 2, "test": 5}
     # "The", "cat" and "." have vectors; "sat" and "here" have none

@@ -39,7 +39,7 @@ def test_cut_apart_and_joined_it_is_what_it_was(whole, parts):
     assert {**joined.arrays(), "marks": None} == {**whole.arrays(), "marks": None}
     assert joined.provenance["checkpoints"] == whole.provenance["checkpoints"]
     assert joined.provenance["model"]["fingerprint"] == whole.provenance["model"]["fingerprint"]
-    assert joined.provenance["left_out"] == whole.provenance["left_out"]
+    assert joined.provenance["skipped"] == whole.provenance["skipped"]
 
 
 def test_marks_of_the_parts_and_new_ones_are_kept(whole, parts):

@@ -109,7 +109,7 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, series, store, mo
     assert all(first) and not any(second)
     partly = assembled(training, store)
     assert partly.steps.tolist() == [0]
-    entry = partly.provenance["left_out"][0]
+    entry = partly.provenance["skipped"][0]
     assert entry["reason"] == "a checkpoint without stored results"
     assert entry["where"] == ["step-0000010", "step-0000200"]
     loaded, real = [], requests.load_model
@@ -131,7 +131,7 @@ def test_a_broken_checkpoint_is_skipped_and_named(folder, series, store, tmp_pat
     weights.write_bytes(weights.read_bytes()[:1000])
     found = computed(series(copied), store)
     assert found.steps.tolist() == [0, 200]
-    entry = next(e for e in found.provenance["left_out"] if "checkpoint" in e["reason"])
+    entry = next(e for e in found.provenance["skipped"] if "checkpoint" in e["reason"])
     assert entry["where"] == ["step-0000010"] and entry["count"] == 1
     assert [one["step"] for one in found.provenance["checkpoints"]] == [0, 200]
     for name in ("step-0000000", "step-0000200"):
@@ -154,7 +154,7 @@ def test_a_checkpoint_that_cannot_be_loaded_does_not_stop_the_others(folder, ser
     found = assembled(training, store)
     assert found.steps.tolist() == [0, 200]
     assert {"reason": "a checkpoint without stored results", "count": 1, "where": ["step-0000010"]} in found.provenance[
-        "left_out"
+        "skipped"
     ]
 
 
@@ -163,7 +163,7 @@ def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(series, st
     assert np.isnan(found.loss).all() and np.isnan(found.masked_accuracy).all()
     assert found.arrays()["loss"] == [None, None]
     assert not np.isnan(found["previous"]).any()
-    assert any("no masked-word loss" in e["reason"] and e["count"] == 2 for e in found.provenance["left_out"])
+    assert any("no masked-word loss" in e["reason"] and e["count"] == 2 for e in found.provenance["skipped"])
 
 
 def test_a_causal_model_has_what_it_can_have_in_mode_paper_too(series, store, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
+from bertviz_core.assets.build import reports
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.overview.stored_results import largest, stored_results
 from bertviz_core.settings import Settings
@@ -45,5 +46,5 @@ def test_damaged_and_foreign_entries_are_skipped(filled):
 
 def test_what_ships_is_listed_too(tmp_path):
     store = Store(tmp_path / "store")
-    stored = {one.key for one in stored_results(store)}
+    stored = {one.key for one in stored_results(store)} | {str(report.lines_key(store)) for report in reports()}
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}

@@ -17,7 +17,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import find
 from bertviz_core.paper_report.blocks import Bullets, Heading, Paragraph, Table
 from bertviz_core.paper_report.pages import HTML, MARK, to_html, write_report
-from bertviz_core.paper_report.request import ReportRequest, announcement
+from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.paper_report.sections import contents
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
@@ -59,6 +59,7 @@ def test_markdown_and_its_figures(demo_report, tmp_path):
     for name in named:
         ET.parse(tmp_path / "out" / name)
     assert "| section | the paper, of BERT-base | rule | demo | verdict |" in text
+    assert {"figures/figure-1.svg", "figures/figure-5.svg"} <= set(named)
 
 
 def test_text_stays_text():
@@ -113,9 +114,9 @@ def test_paths_that_cannot_be_written_are_refused_before_any_work(name, tmp_path
         app(["report"], standalone_mode=False)
 
 
-def test_the_announcement_names_what_is_missing(source):
+def test_the_announcement_names_what_is_missing(source, tmp_path):
     request = ReportRequest(find("demo"), {"treebank": source("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n", "t.conllu")})
-    said = announcement(request.requests())
+    said = request.announcement(Store(tmp_path))
     assert said.startswith("2 analyses are not stored yet (Dependency heads, Probes): about ")
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
+from bertviz_core.plotting.style import RING
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.lines_figure import draw
+from bertviz_core.viewer.lines_figure import Panel, draw, draw_side_by_side
 from bertviz_core.viewer.view import InputAttention
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,3 +66,19 @@ def test_lines_have_the_weights_darkness_and_light_ones_are_left_out():
     i, j = np.argwhere(weights == weights[weights >= 0.2].min())[0]
     rows = [float(text.get("y")) for text in root.iter(f"{SVG}text")][1:5]
     assert (float(first.get("y1")) + 5, float(first.get("y2")) + 5) == (rows[i], rows[j])
+
+
+def test_panels_stand_side_by_side_and_what_is_red_lies_on_top():
+    seen = seen_of(tuple("abcd"))
+    panels = [Panel(f"<{n}>", seen.queries, seen.keys, seen.weights[0, 0], red=[1], red_keys=[2]) for n in range(4)]
+    root = ElementTree.fromstring(draw_side_by_side(panels, across=3))
+    moved = [group.get("transform") for group in root.iter(f"{SVG}g") if group.get("transform")]
+    xs, ys = zip(*(map(int, each[len("translate(") : -1].split(",")) for each in moved), strict=True)
+    assert xs[0] == xs[3] == 0 and 0 < xs[1] < xs[2] < int(root.get("width"))
+    assert ys[0] == ys[1] == ys[2] == 0 < ys[3] < int(root.get("height"))
+    first = next(group for group in root.iter(f"{SVG}g") if group.get("transform"))
+    red = [line.get("stroke") is not None for line in first.iter(f"{SVG}line")]
+    assert red == sorted(red) and sum(red) == 4 + 4 - 1  # all of a row, all of a column, their crossing once
+    names = [text.text for text in first.iter(f"{SVG}text") if text.get("fill") == RING]
+    assert names == ["b", "c"]
+    assert "<0>" in {title.text for title in root.iter(f"{SVG}title")}

@@ -12,7 +12,7 @@ from bertviz_core.analyses.ablation.changes import HeadChanges, values_of
 from bertviz_core.analyses.ablation.groups import Group, groups, removals
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.results import with_left_out
+from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
 
@@ -80,7 +80,7 @@ def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -
     points = len(measured.removals) - 1
     masking = Masking.of(segments.tokens, segments.settings.seed)
     return Ablation(
-        provenance=with_left_out(provenance, measured.skipped),
+        provenance=with_skipped(provenance, measured.skipped),
         **heads.result(),
         texts=heads.texts(segments.tokens),
         loss=loss / count,

@@ -12,7 +12,7 @@ import numpy as np
 
 from bertviz_core.analyses.probes.options import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from bertviz_core.analyses.results import with_left_out
+from bertviz_core.analyses.results import with_skipped
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.probe_run import ProbeRun
@@ -55,7 +55,7 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         return np.array([np.bincount(of, weight, of.max() + 1) for weight in weights])
 
     return Probes(
-        provenance=with_left_out(provenance, probe_run.skipped),
+        provenance=with_skipped(provenance, probe_run.skipped),
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
         score=np.array([outcome.score for outcome in outcomes]),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.results import with_left_out
+from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
 
@@ -117,7 +117,7 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
             "No segment has a token that could be masked.", where=segments.source.name, hint="Give text with words."
         )
     return SepGradients(
-        provenance=with_left_out(provenance, accumulator.skipped),
+        provenance=with_skipped(provenance, accumulator.skipped),
         **accumulator.result(),
         texts=accumulator.texts(segments.tokens),
         loss=loss / count,

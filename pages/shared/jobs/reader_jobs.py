@@ -12,6 +12,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.engine import jobs
 from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import BertvizError, Cancelled
+from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Task
 from pages.shared import services
@@ -30,6 +31,11 @@ def analysis(request: Request) -> None:
 def everything(key: str, wanted: list[Request], title: str = "Everything") -> None:
     """Ask for all of it as one job, under `everything_key`."""
     _ask(key, title, lambda: tasks.analyses(wanted, services.store()))
+
+
+def report(key: str, request: ReportRequest) -> None:
+    """Ask for what a report lacks as one job."""
+    _ask(key, "Report", lambda: tasks.report(request, services.store()))
 
 
 def everything_key(wanted: list[Request]) -> str:

@@ -18,8 +18,6 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import plural
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.overview.table import SUFFIXES, summarized
-from bertviz_core.paper_report.pages import to_html
-from bertviz_core.paper_report.request import Report, shown_result
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
@@ -69,17 +67,7 @@ def downloads(results: Results, thresholds: Thresholds, selection: Selection) ->
     name = exports.slug(
         "overview", Path(selection.checkpoint.name).name, *sorted({o["corpus"] for o in table.origins.values()})
     )
-    offered = {s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES}
-    report = exports.slug("report", Path(selection.checkpoint.name).name)
-    files.offer(offered | {"Report": (f"{report}.html", partial(_report, results, selection))})
-    st.caption("Report: the paper retold for this model, as one page to read or to print.")
-
-
-def _report(results: Results, selection: Selection) -> bytes:
-    """Every stored result, and what of the paper's claims holds."""
-    shown = {name: shown_result(result, selection.request(name), services.find) for name, result in results.items()}
-    missing = {name: "It is not stored yet." for name in ANALYSES if name not in results}
-    return to_html(Report(selection.checkpoint, shown, missing, selection.settings))
+    files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
 
 
 def panel(page: str, selection: Selection) -> None:

@@ -303,7 +303,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
     records = [{"text": "the old cat sat ."}, {"tokens": ["[CLS]", "[SEP]"]}, {"text": "a dog ran"}]
     result = _requested(folder, json.dumps(records), Store(tmp_path))
     assert result.segments[QUANTITIES.index("to_sep")] == 2
-    assert result.provenance["left_out"] == [
+    assert result.provenance["skipped"] == [
         {
             "reason": "a segment of special tokens only, with nothing to predict",
             "count": 1,

@@ -1,0 +1,173 @@
+"""Figures 1 and 5 of a report: the clearest heads on short inputs of their own, as lines between two columns of tokens.
+
+What they show is stored beside the results, so that a report on stored results runs no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.heads import Head
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.labels import Units, layout_of
+from bertviz_core.models.segments import encode_words
+from bertviz_core.models.tokens import SPACE_MARKS, Tokens
+from bertviz_core.overview.clearest import Segment, clearest, relation_heads
+from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.viewer.lines_figure import Panel
+from bertviz_core.viewer.view import View, look
+
+if TYPE_CHECKING:
+    from bertviz_core.models.model import AttentionModel
+
+SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
+ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
+RELATIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """One head on one input.
+
+    Attributes:
+        figure: Number of the paper's figure.
+        title: The head and what it does.
+        where: Where the input stands in its corpus.
+        labels: Of the tokens or words.
+        special: Which of them are special tokens.
+        red: Rows whose lines are red.
+        red_keys: Whether they are rows of the right column.
+        weights: (query, key).
+    """
+
+    figure: int
+    title: str
+    where: str
+    labels: list[str]
+    special: list[bool]
+    red: list[int]
+    red_keys: bool
+    weights: np.ndarray
+
+    @property
+    def panel(self) -> Panel:
+        """What is drawn."""
+        zeros = np.zeros(len(self.labels), dtype=np.int64)
+        units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
+        red = ((), self.red) if self.red_keys else (self.red, ())
+        return Panel(self.title, units, units, self.weights, *red)
+
+
+def to_bytes(drawn: Iterable[Lines], provenance: dict[str, Any]) -> bytes:
+    """All of a report's lines as they are stored; `provenance` is that of a result that chose their heads."""
+    about = [asdict(one) for one in drawn]
+    values: dict[str, Any] = {f"weights/{number}": one.pop("weights") for number, one in enumerate(about)}
+    return pack(values | {"lines": about, "provenance": provenance}, analysis="report_lines")
+
+
+def from_bytes(data: bytes) -> list[Lines]:
+    """The inverse; raises ValueError, KeyError or TypeError for other bytes."""
+    values = unpack(data)
+    return [Lines(**one, weights=values[f"weights/{number}"]) for number, one in enumerate(values["lines"])]
+
+
+def lines_of(results: Mapping[str, Any], model: AttentionModel, paper: bool) -> Iterator[Lines]:
+    """Run the model on an input for each of the clearest heads.
+
+    Args:
+        results: Analysis -> its result as its page shows it at first.
+        model: The model, observed through norms where they stand in for weights.
+        paper: Whether split words are read as the release reads them.
+    """
+    run = partial(_run, model, paper)
+    yield from _behaviors(results, model.tokens, run)
+    if "dependency_heads" in results:
+        yield from _relations(results["dependency_heads"], model.tokens, run)
+    if "coreference_heads" in results:
+        yield from _antecedent(results["coreference_heads"], model.tokens, run)
+
+
+def _behaviors(results: Mapping[str, Any], tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+    """Figure 1: each behavior's head on a sentence of the segments in which it is clearest."""
+    before, after = tokens.single
+    for one in clearest(results):
+        where, ids = _sentence(one.segments, tokens)
+        if ids:
+            framed = np.array([*before, *ids, *after], dtype=np.int64)
+            value = ANALYSES[one.analysis].column(one.quantity).text(one.value)
+            what = f"{BEHAVIORS[one.behavior][-1]}, {value}"
+            yield run(1, one.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
+
+
+def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[int]]:
+    """Where the first sentence stands that is short enough, and its ids; the beginning of the first segment where none
+    is."""
+    beginning: tuple[str, list[int]] = ("", [])
+    for segment in segments:
+        ids, _ = tokens.ids(segment.tokens)
+        special = np.isin(ids, tokens.special)
+        stops = np.array([name.strip(SPACE_MARKS) in ENDS for name in segment.tokens])
+        edges = [0, *(np.flatnonzero(special | stops) + 1).tolist(), len(ids)]
+        parts = [[i for i, s in zip(ids[a:b], special[a:b], strict=True) if not s] for a, b in pairwise(edges)]
+        short = next((part for part in parts if SHORTEST <= len(part) <= LONGEST), None)
+        if short:
+            return segment.where, short
+        beginning = beginning if beginning[1] else (segment.where, max(parts, key=len)[:LONGEST])
+    return beginning
+
+
+def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+    """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
+    the relation and their lines are red."""
+    for one in relation_heads(result, RELATIONS):
+        found = examples(result, one.head, one.direction, one.relation)
+        short = [each for each in found if SHORTEST <= len(each.sentence["words"]) <= LONGEST]
+        if short:
+            best = max(short, key=lambda each: (each.right / each.words, each.weight))
+            example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
+            yield run(5, one.head, f"{one.relation}, {one.accuracy:.1%}", example, best.chosen, bool(one.direction))
+
+
+def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+    """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
+    surest and right; the mention's head word is red."""
+    best, candidates = result.best(), []
+    for number, document in enumerate(result.documents):
+        starts = np.array([*document["sentences"], len(document["words"])])
+        for guess in result.guesses(number, best):
+            word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))
+            first = int(starts[starts <= min(word, other)].max())
+            end = int(starts[starts > max(word, other)].min())
+            if guess.right and SHORTEST <= end - first <= LONGEST:
+                candidates.append((guess.weight, document["name"], document["words"][first:end], word - first))
+    if candidates:
+        _, where, words, word = max(candidates, key=lambda one: one[0])
+        accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), best.head.layer, best.head.head]
+        example = encode_words(words, tokens, 0, where, Skipped())
+        yield run(5, best.head, f"antecedents, {accuracy:.1%}", example, [word])
+
+
+def _run(
+    model: AttentionModel, paper: bool, figure: int, head: Head, what: str, example: Encoded,
+    red: Sequence[int] = (), red_keys: bool = False,
+) -> Lines:  # fmt: skip
+    """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
+    from bertviz_core.models.single_input import attention
+
+    words, layout = example.words, layout_of(example, model.tokens)
+    seen = look(layout, attention(model, example), View(words=words is not None, first_piece=paper))
+    units = seen.queries
+    rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
+    title, special = f"{head.label()}: {what}", units.special.tolist()
+    return Lines(figure, title, example.where, list(units.labels), special, rows, red_keys, seen.of(head).copy())

@@ -1,0 +1,51 @@
+"""The report on the overview: what it lacks is computed as one job, then it can be downloaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from bertviz_core import exports
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.corpora.source import Source
+from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.request import ReportRequest
+from pages.shared import boxes, files, services, stored
+from pages.shared.frame.selection import Selection
+from pages.shared.jobs import panel as job_panel
+from pages.shared.jobs import reader_jobs
+
+KEY = "report job"
+
+
+def offer(page: str, selection: Selection) -> None:
+    """The download where all is stored; else the offer to compute what is missing, the running job, or its error."""
+    corpora: dict[str, Source] = {}
+    for analysis in ANALYSES.values():
+        if analysis.corpus not in corpora and (known := stored.sources(analysis.corpus, page, selection)):
+            corpora[analysis.corpus] = known[0]
+    request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
+    names = ", ".join(boxes.plain(source.name) for source in corpora.values())
+    st.caption(f"The report retells the paper for this model, as one page to read or to print; corpora: {names}.")
+    job = reader_jobs.job(st.session_state.get(KEY, ""))
+    if job is not None and not job.finished:
+        job_panel.running(job)
+        return
+    job_panel.ended(job, "Finished passes are stored.")
+    wanted = request.to_compute(services.find)
+    lacking = bool(wanted) or request.lacks_lines(services.store())
+    if lacking:
+        titles = ", ".join(ANALYSES[one.analysis].title for one in wanted) or "the lines of Figures 1 and 5"
+        st.write(f"The report lacks: {titles}.")
+        label = f"Compute the report ({request.duration(services.store(), wanted)})"
+        st.button(label, icon=":material/summarize:", on_click=_compute, args=(request,))
+    if not lacking or (job is not None and job.error is not None):
+        name = exports.slug("report", Path(selection.checkpoint.name).name)
+        files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
+
+
+def _compute(request: ReportRequest) -> None:
+    keys = (one.key() for one in request.to_compute(services.find))
+    st.session_state[KEY] = key = f"report/{'/'.join(keys)}"
+    reader_jobs.report(key, request)

@@ -1,0 +1,115 @@
+"""Figures 1 and 5 of a report: which heads and sentences they show, their weights, and when they are computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.store import Store
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import find
+from bertviz_core.paper_report.lines import LONGEST, to_bytes
+from bertviz_core.paper_report.lines import from_bytes as lines_from_bytes
+from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.settings import Execution, Settings
+
+TEXT = "the cat sat on the mat . it slept .\nthe dog ran to the river , and back .\n\na cat and a dog sat there .\n"
+TREES = (
+    "the|2|det cat|3|nsubj sat|0|root on|6|case the|6|det mat|3|obl",
+    "a|2|det dog|3|nsubj slept|0|root near|6|case the|6|det river|3|obl",
+)
+CHAINS = (
+    "#begin document (a); part 000\na 0 0 Anna NNP - - - - - * (1)\na 0 1 sat VBD - - - - - * -\n"
+    "a 0 2 and CC - - - - - * -\na 0 3 she PRP - - - - - * (1)\na 0 4 slept VBD - - - - - * -\n\n#end document\n"
+)
+
+
+def treebank() -> bytes:
+    rows = [[word.split("|") for word in sentence.split()] for sentence in TREES]
+    lines = ["".join(f"{i}\t{w}\t_\tX\t_\t_\t{g}\t{r}\t_\t_\n" for i, (w, g, r) in enumerate(row, 1)) for row in rows]
+    return "\n".join(lines).encode() + b"\n"
+
+
+@pytest.fixture(scope="module")
+def planted_report(planted_folder, tmp_path_factory):
+    corpora = {
+        "text": from_bytes(TEXT.encode(), "t.txt"),
+        "treebank": from_bytes(treebank(), "t.conllu"),
+        "coreference": from_bytes(CHAINS.encode(), "t.conll"),
+    }
+    request = ReportRequest(find(str(planted_folder)), corpora, Settings(max_length=32), max_cost=3)
+    store = Store(tmp_path_factory.mktemp("lines"), shipped=tmp_path_factory.mktemp("none"))
+    request.compute(store, Execution("cpu"))
+    return request, store
+
+
+def test_figure_1_has_the_planted_heads_on_sentences_of_the_corpus(planted_report):
+    request, store = planted_report
+    lines = {one.title.partition(":")[2].split(",")[0].strip(): one for one in request.read(store).lines}
+    for behavior, label in (
+        ("previous token", "1-1"),
+        ("next token", "2-1"),
+        ("[SEP]", "2-2"),
+        ("broad attention", "1-2"),
+    ):
+        one = lines[behavior]
+        assert one.figure == 1 and one.title.startswith(f"{label}:")
+        assert (one.labels[0], one.labels[-1]) == ("[CLS]", "[SEP]") and one.special == [
+            True,
+            *[False] * (len(one.labels) - 2),
+            True,
+        ]
+        assert " ".join(one.labels[1:-1]) in TEXT.replace("\n", " ")
+        assert len(one.labels) <= LONGEST + 2
+        assert one.weights.sum(1) == pytest.approx(1, abs=1e-4)
+    assert (lines["previous token"].weights.argmax(1)[1:] == np.arange(len(lines["previous token"].labels) - 1)).all()
+    assert (lines["[SEP]"].weights.argmax(1) == len(lines["[SEP]"].labels) - 1).all()
+
+
+def test_weights_are_those_of_the_whole_model_on_the_sentence_alone(planted_report, planted_folder):
+    from transformers import AutoModel, AutoTokenizer
+
+    request, store = planted_report
+    tokenizer = AutoTokenizer.from_pretrained(planted_folder)
+    model = AutoModel.from_pretrained(planted_folder, attn_implementation="eager").eval()
+    for one in (one for one in request.read(store).lines if one.figure == 1):
+        ids = torch.tensor([tokenizer.convert_tokens_to_ids(one.labels)])
+        head = Head.parse(one.title.partition(":")[0])
+        with torch.no_grad():
+            maps = model(ids, output_attentions=True).attentions[head.layer][0, head.head]
+        assert one.weights == pytest.approx(maps.numpy(), abs=1e-5)
+
+
+def test_figure_5_marks_the_words_of_the_relation_and_the_mention(planted_report):
+    request, store = planted_report
+    drawn = [one for one in request.read(store).lines if one.figure == 5]
+    relations = {word: relation for row in TREES for word, _, relation in (each.split("|") for each in row.split())}
+    for one in drawn[:-1]:
+        relation = one.title.partition(": ")[2].split(",")[0]
+        ud = {"prep": "case", "pobj": "obl", "dobj": "obj"}.get(relation, relation)  # function heads are renamed
+        assert one.red, one.title
+        assert all(relations[one.labels[row]] in (relation, ud) for row in one.red if ud == relation)
+    mention = drawn[-1]
+    assert "antecedents" in mention.title
+    assert [mention.labels[row] for row in mention.red] == ["she"] and not mention.red_keys
+
+
+def test_they_are_computed_once_and_again_when_a_result_is_new(planted_report):
+    request, store = planted_report
+    assert not request.lacks_lines(store) and not request.to_compute(lambda one: True)
+    other = ReportRequest(request.checkpoint, request.corpora, Settings(max_length=24))
+    assert not other.lacks_lines(store), "nothing chooses heads yet"
+    assert other.lines_key(store) is None and other.read(store).lines == []
+    fewer = ReportRequest(request.checkpoint, {"text": request.corpora["text"]}, request.settings)
+    assert fewer.lacks_lines(store) and fewer.lines_key(store) != request.lines_key(store)
+
+
+def test_bytes_and_back(planted_report):
+    request, store = planted_report
+    lines = request.read(store).lines
+    again = lines_from_bytes(to_bytes(lines, {}))
+    assert [one.title for one in again] == [one.title for one in lines]
+    np.testing.assert_array_equal(again[0].weights, lines[0].weights)
+    assert again[-1].panel.red == lines[-1].red
