@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import QUANTITIES
+from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.hover import unit_of
@@ -23,11 +23,6 @@ stored = page.result_or_stop(request, selection, Clustering)
 head, base = selection.head, selection.base
 
 
-@st.cache_resource(max_entries=16, show_spinner="Computing the embedding")
-def pictured(key: str, root: bool, _result: Clustering) -> Clustering:
-    return _result.embedded(_result.mds_seed, root)
-
-
 @st.cache_data(ttl=30, show_spinner=False)
 def stored_linguistic_heads(
     key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]
@@ -46,7 +41,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
     digests = tuple(source.digest for kind in own.values() for source in kind)
     named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
-result = derived(cluster_view.labeled, pictured(request.key(), root, stored), limits, tuple(named.items()))
+result = derived(cluster_view.labeled, cluster_view.pictured(stored, root), limits, tuple(named.items()))
 
 closeness, (one, other, least) = derived(cluster_view.summary, result)
 unit = unit_of(result)
@@ -59,7 +54,7 @@ st.markdown(
         else "heads do not cluster by layer."
     )
 )
-labeled = int((result.behaviors != "other").sum())
+labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTAUGHT]
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")
@@ -74,7 +69,7 @@ page.metrics(
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
         ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-        ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", "others: gray dots"),
+        ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", f"and {', '.join(rest)}"),
     ]
 )
 if named:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.antecedents import Choice
-from bertviz_core.analyses.coreference_heads.baselines import ELSE_NEAREST
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST
 from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
@@ -43,12 +43,11 @@ result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
 
 with claim:
-    coreference_view.claim(result, selection)
-    coreference_view.other_claim(result, choice.direction, selection)
+    coreference_view.claim(result, choice.direction, selection)
 
 left, right = figures.columns([3, 2], gap="medium")
 with left:
-    shown = (choice, *(name for name in result.systems if name != ELSE_NEAREST))  # in the table; here one line more
+    shown = (choice, *(name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)))  # the table has them
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
     page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt, clickable=False)
@@ -60,7 +59,7 @@ with right:
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
-page.metrics(coreference_view.metrics(result, selection.base))
+page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
 coreference_view.table_2(result, selection.base)
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):

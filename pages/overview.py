@@ -53,7 +53,7 @@ with right:
     st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 
-page.metrics(overview_view.key_numbers(results, groups, named, selection.base))
+page.metrics(overview_view.key_numbers(results, labels, named, selection.base))
 if selection.checkpoint.note:
     st.caption(plain(selection.checkpoint.note))
 st.subheader("The strongest heads of this model")

@@ -13,6 +13,7 @@ from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
 BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_punct", OTHER, LINGUISTIC)
+UNTAUGHT = ("broad", OTHER)  # what heads of a network drawn at random do too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct")  # in the order in which they apply
 
 
@@ -43,6 +44,11 @@ class Thresholds:
                     f"{text!r} is not a threshold.", hint=f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
                 )
         return cls(**values)
+
+
+def with_behavior(labels: np.ndarray) -> int:
+    """How many heads of (layer, head) labels count as heads with a behavior: those that are none of UNTAUGHT."""
+    return int((~np.isin(labels, UNTAUGHT)).sum())
 
 
 def behaviors(

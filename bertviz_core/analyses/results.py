@@ -61,6 +61,11 @@ class Result(ABC):
         return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
 
     @classmethod
+    def has_fields(cls, names: set[str]) -> bool:
+        """Whether a stored result with these fields is of the present form."""
+        return names == {field.name for field in fields(cls)}
+
+    @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """The inverse; raises ValueError, KeyError or TypeError for bytes of another kind or version."""
         analysis = metadata_of(data)["analysis"]
@@ -89,11 +94,13 @@ class ViewedResult(Result):
         return self.default_view().summary()
 
 
-def read_header(head: bytes) -> tuple[str, dict[str, Any]] | None:
-    """(analysis, provenance) of a stored result's safetensors header; None where it is damaged."""
+def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
+    """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
     try:
-        metadata = json.loads(head)["__metadata__"]
-        return metadata["analysis"], json.loads(metadata["json"])["provenance"]
+        header = json.loads(head)
+        metadata = header.pop("__metadata__")
+        other = json.loads(metadata["json"])
+        return metadata["analysis"], other["provenance"], {*header, *other}
     except (ValueError, KeyError, TypeError):
         return None
 

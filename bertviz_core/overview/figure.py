@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,21 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 from bertviz_core.plotting.style import BEHAVIORS
 
 
-def behavior_map(labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1) -> HeadMap:
-    """The map of all heads by what they do: (layer, head) names of behaviors."""
+def behavior_map(
+    labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
+) -> HeadMap:
+    """The map of all heads by what they do: (layer, head) names of behaviors. shown: those in the legend, whether some
+    head has them or not; by default those that some head has."""
     layers, heads = labels.shape
     hover = [_hover(labels[at.layer, at.head], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []
-    for behavior, count in counted(labels).items():
+    counts = counted(labels)
+    for behavior in shown or counts:
         color, symbol, letter, name = BEHAVIORS[behavior]
         members = tuple(head.label() for head in all_heads(layers, heads) if labels[head.layer, head.head] == behavior)
-        groups.append(MarkerGroup(f"{name} ({count})", color, symbol, letter, members, behavior == "other"))
+        groups.append(
+            MarkerGroup(f"{name} ({counts.get(behavior, 0)})", color, symbol, letter, members, behavior == "other")
+        )
     return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
 
 

@@ -32,12 +32,15 @@ class StoredResult:
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every readable result, stored or shipped; those of earlier formats (before 4) list no skipped input."""
+    """Every result of the present form, stored or shipped; those of formats before 4 list no skipped input."""
     for key, head in store.heads():
         header = read_header(head)
-        complete = header and "skipped" in header[1] and header[1].get("model", {}).get("fingerprint")
-        if header and complete and header[0] in ANALYSES:
-            yield StoredResult(key, *header)
+        if header is None or header[0] not in ANALYSES:
+            continue
+        analysis, provenance, names = header
+        complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
+        if complete and ANALYSES[analysis].result_class.has_fields(names):
+            yield StoredResult(key, analysis, provenance)
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def _cells(means: np.ndarray, bert: tuple[float, ...], layer: int) -> tuple[str,
 
 
 def _share(value: float, low: float, high: float) -> str:
-    return ABSENT if np.isnan(value) else f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+    return _percent(value) + ("" if np.isnan(low) else f" ({100 * low:.1f} to {100 * high:.1f})")
 
 
 def _percent(value: float) -> str:

@@ -15,8 +15,10 @@ class Findings:
         answer: To the step's question.
         differs: This model beside BERT-base.
         head: The one to look at, if any.
+        unclear: Why there is no clear case of what the step is about; empty where there is one.
     """
 
     answer: str
     differs: str
     head: Head | None = None
+    unclear: str = ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from bertviz_core.claims import Claim
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour.findings import Findings
 
@@ -17,6 +18,7 @@ class Step:
         claim: What the paper says, with its number.
         page: Where to see it, and what to `look` at there.
         find: From results, and the number that heads are counted from.
+        rule: The paper's claim whose rule says whether a model shows what the step is about.
         needs: The analyses that it reads.
         address: The page's settings, whatever is found.
     """
@@ -30,6 +32,7 @@ class Step:
     needs: tuple[str, ...]
     find: Callable[[Results, int], Findings]
     address: dict[str, str] = field(default_factory=dict)
+    rule: Claim | None = None
 
     def findings(self, results: Results, base: int = 1) -> Findings | None:
         """What the stored results say, this model's heads and layers counted from `base`; None where an analysis is
@@ -37,6 +40,15 @@ class Step:
         if not results.keys() >= set(self.needs):
             return None
         try:
-            return self.find(results, base)
+            found = self.find(results, base)
         except KeyError:
             return None
+        return found if found.unclear else replace(found, unclear=self._unclear(results))
+
+    def _unclear(self, results: Results) -> str:
+        """The rule, where it does not hold of these results or cannot be decided; else nothing."""
+        verdict = self.rule.verdict(results) if self.rule else None
+        if self.rule is None or verdict is None or verdict.state == "holds":
+            return ""
+        decided = "The numbers do not decide the rule" if verdict.state == "undecided" else "The rule"
+        return f"{decided} for a clear case: {self.rule.rule[0].lower()}{self.rule.rule[1:]}"

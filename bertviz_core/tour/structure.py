@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bertviz_core import paper
+from bertviz_core.analyses.coreference_heads.baselines import RANDOM
+from bertviz_core.claims import claims_of
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour.findings import Findings
@@ -34,10 +36,11 @@ def _coreference(results: Results, base: int) -> Findings:
     result = results["coreference_heads"].default_view()
     best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))
     accuracy = result.accuracy[best.direction, 0, best.head.layer, best.head.head]
-    beaten = [name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name]]
+    beaten = " and ".join(name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name])
     return Findings(
-        f"Head {best.head.label(base)} finds {accuracy:.1%}; nearest {baselines['nearest']:.1%}, head match "
-        f"{baselines['head match']:.1%}. It beats {' and '.join(beaten) or 'none of them'}.",
+        f"Head {best.head.label(base)} finds {accuracy:.1%}; a random candidate {baselines[RANDOM]:.1%}, nearest "
+        f"{baselines['nearest']:.1%}, head match {baselines['head match']:.1%}. It beats "
+        f"{beaten or 'none of them'}.",
         f"BERT-base's head 5-4 has {PAPER_HEAD}% and beats both on CoNLL-2012; this model's best has {accuracy:.1%} on "
         "this corpus.",
         best.head,
@@ -77,10 +80,11 @@ STRUCTURE = (
         f"single heads find single relations without being trained to: {DOBJ[0]} finds direct objects in {DOBJ[1]}% of "
         f"cases (offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         "dependency_heads",
-        "The table: for each relation the best head beside the best fixed offset.",
+        "The map of this model's clearest relation; and sentences in which the chosen head is surest of it.",
         "Punctuation aside, which relation's best head is furthest above the best offset?",
         ("dependency_heads",),
         _syntax,
+        rule=claims_of("dependency_heads")[1],
     ),
     Step(
         "A head that knows who is who",
@@ -89,10 +93,11 @@ STRUCTURE = (
         f"nearest mention ({paper.TABLE_2['nearest'][0]}%) and a match of head words "
         f"({paper.TABLE_2['head match'][0]}%), close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
         "coreference_heads",
-        "The table: heads and baselines over the same candidates.",
+        "The lines: the chosen head and the baselines, over the same candidates.",
         "Which of the simple baselines does this model's best head beat?",
         ("coreference_heads",),
         _coreference,
+        rule=claims_of("coreference_heads")[0],
     ),
     Step(
         "All heads together",
@@ -101,10 +106,11 @@ STRUCTURE = (
         f"{TABLE_3['attention-only']}% of the governors; with word vectors {TABLE_3['attention-and-words']}%. The word "
         f"to the right alone would find {RIGHT_BRANCHING}%, punctuation included.",
         "probes",
-        "The table: each probe's score on sentences that it was not trained on, the baselines first.",
+        "Each probe's score on sentences that it was not trained on, the baselines first.",
         "How far is attention only above the word to the right?",
         ("probes",),
         _probe,
+        rule=claims_of("probes")[0],
     ),
     Step(
         "Which heads are alike",
@@ -116,5 +122,6 @@ STRUCTURE = (
         "Are heads of one layer of this model closer to each other than to the rest?",
         ("clustering",),
         _clusters,
+        rule=claims_of("clustering")[0],
     ),
 )

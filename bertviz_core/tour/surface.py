@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.surface_patterns.norms import change
+from bertviz_core.claims import claims_of
 from bertviz_core.heads import highest
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
@@ -16,6 +17,7 @@ from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
 
 NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
+PREVIOUS, TO_SEP = (claims_of("surface_patterns")[place] for place in (0, 3))
 ALIKE = 0.1  # ratios so close to 1 tell no difference
 
 
@@ -31,15 +33,18 @@ def _specialists(results: Results, base: int) -> Findings:
     labels = behavior_labels(results, Thresholds(), linguistic(results))
     if labels is None:
         raise KeyError("behaviors")
-    groups = counted(labels)
-    other = groups.pop("other", 0)
-    parts = ", ".join(f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items()) or "none"
+    groups, number = counted(labels), with_behavior(labels)
+    parts = ", ".join(f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name not in UNTAUGHT)
+    rest = " and ".join(f"{groups.get(name, 0)} {name}" for name in UNTAUGHT)
     layers, heads = labels.shape
     size = f"BERT-base has 12 × 12 heads, this model {layers} × {heads}. "
     young = groups.get("broad", 0) > labels.size / 2
     return Findings(
-        f"{labels.size - other} of {labels.size}: {parts}.",
+        f"{number} of {labels.size}{f': {parts}' if parts else ''}; the rest are {rest}.",
         size + ("Most of its heads are still broad, as before training: it is young." if young else ""),
+        unclear=""
+        if number
+        else "No head of this model is above a threshold of Figure 6 other than that of broad heads.",
     )
 
 
@@ -131,6 +136,7 @@ def _switched_off(results: Results, base: int) -> Findings:
         f"{together}; head {important.label(base)} alone, the most important one, "
         f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
         head,
+        "" if resting else "No head of this model rests on [SEP], so there is little to take away.",
     )
 
 
@@ -179,6 +185,7 @@ SURFACE = (
         "To which token does each token attend most in this head?",
         ("surface_patterns",),
         _one_head,
+        rule=PREVIOUS,
     ),
     Step(
         "Neighbors",
@@ -186,11 +193,12 @@ SURFACE = (
         f"{paper.HEADS_OVER_HALF['previous']} heads of BERT-base (in layers 2, 4, 7 and 8) put over half of their "
         f"attention on the previous token, {paper.HEADS_OVER_HALF['next']} (in layers 1, 2, 2, 3 and 6) on the next.",
         "surface_patterns",
-        "The map shows attention to the previous token; the line above it lists the heads over the threshold.",
+        "The map shows attention to the previous token: a dark square is a head that does little else.",
         "Which head attends most to the previous token, and how much?",
         ("surface_patterns",),
         _neighbors,
         ANALYSES["surface_patterns"].map_of("previous"),
+        PREVIOUS,
     ),
     Step(
         "The separator",
@@ -204,6 +212,7 @@ SURFACE = (
         ("surface_patterns",),
         _separators,
         ANALYSES["surface_patterns"].map_of("to_sep"),
+        TO_SEP,
     ),
     Step(
         "A no-op",
@@ -217,6 +226,7 @@ SURFACE = (
         ("sep_gradients",),
         _no_op,
         ANALYSES["sep_gradients"].map_of("to_sep"),
+        claims_of("sep_gradients")[0],
     ),
     Step(
         "Switch it off and see",
@@ -243,5 +253,6 @@ SURFACE = (
         ("entropy",),
         _breadth,
         ANALYSES["entropy"].map_of("entropy"),
+        claims_of("entropy")[0],
     ),
 )

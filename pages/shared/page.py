@@ -20,13 +20,13 @@ from bertviz_core.analyses.requests import check_model, shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.heads import Head
-from bertviz_core.numbers import plural
+from bertviz_core.numbers import plural, small_int
 from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods, services
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import address, appearance, catalogue, sidebar
+from pages.shared.frame import address, appearance, catalogue, links, sidebar
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -46,6 +46,9 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
     made_from = f"{model.label} ({model.fingerprint()[:8]}), {made_of}, {mode}"
     st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
+    if name != "tour" and (step := small_int(address.get("tour"))):
+        with line:
+            links.back("tour", f"Tour, step {step}", step=str(step))
     if catalogue.entry(name).panel:
         with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
             sidebar.stepper(selection)
@@ -84,15 +87,21 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
     if result is not None:
         warn_of_unknown(result)
         return result
+    offer(request)
+    st.skeleton(height=420)
+    address.stop()
+
+
+def offer(request: Request) -> None:
+    """The running job, its error, or the offer to compute what is not stored; raises ModelError for a model that lacks
+    what the analysis needs."""
     check_model(request)
     job = reader_jobs.job_of(request)
     if job is not None and not job.finished:
         job_panel.running(job)
     else:
         job_panel.ended(job)
-        _offer(request, selection)
-    st.skeleton(height=420)
-    address.stop()
+        _offer(request)
 
 
 def warn_of_unknown(result: Result) -> None:
@@ -108,7 +117,7 @@ def warn_of_unknown(result: Result) -> None:
         )
 
 
-def _offer(request: Request, selection: Selection) -> None:
+def _offer(request: Request) -> None:
     share = chunks.share_done(services.store(), request) or 0.0
     seconds = durations.seconds(services.store(), [shared(request)])
     length = durations.text(None if seconds is None else seconds * (1 - share))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import FOLDER, sample
@@ -18,6 +19,7 @@ from tests.bracketed import conll
 from tests.browser import chromium as browser
 
 PAGE = "coreference_heads"
+CHANCES = (CHANCE, RANDOM)
 
 
 def table_2(app):
@@ -28,22 +30,30 @@ def table_2(app):
 def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
     app = open_app(PAGE)
     assert not app.error and "demo on coreference" in words(app)
-    assert [metric.label for metric in app.metric][1:] == ["Nearest", "Head match", "Rule-based"]
+    chance = ["Chance (1 / candidates)", "Random candidate"]
+    assert [metric.label for metric in app.metric][1:] == [*chance, "Nearest", "Head match", "Rule-based"]
+    assert [metric.value for metric in app.metric[1:3]] == [percent(shipped().chance(name)[0], 700) for name in CHANCES]
     assert not any(metric.delta for metric in app.metric)
     assert "clearly above" in words(app)
     assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)
     table = table_2(app)
-    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 7
+    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 9
     assert "(" not in table.iloc[0]["all"]
 
 
 def test_the_papers_numbers_stand_beside_its_own_direction_alone():
-    """The claim, the cards and Table 2 are mention -> antecedent, whatever the switch says; the rest follows it."""
+    """Table 2 is mention -> antecedent, whatever the switch says; the claim, the cards and the rest follow it."""
     app = open_app(PAGE)
     result = shipped()
     best, other = result.best(), result.best(direction=1)
-    claim = f"Head {best.head.label()} finds an antecedent of {percent(result.head_row(best)['accuracy'], 1)}"
-    assert claim in words(app) and app.segmented_control(key="direction").value == "mention->antecedent"
+    claim, turned = (
+        f"finds an antecedent of {percent(result.head_row(choice)['accuracy'], int(result.n[0]))}"
+        for choice in (best, other)
+    )
+    assert f"Head {best.head.label()}, mention → antecedent, {claim}" in words(app)
+    better = f"The best head of both directions is {other.head.label()}, antecedent → mention"
+    assert better in words(app) and result.better_direction() == other
+    assert app.segmented_control(key="direction").value == "mention->antecedent"
     before = [(metric.label, metric.value, metric.delta) for metric in app.metric]
     table = table_2(app)
     assert before[0][0] == f"Best head: {best.head.label()}"
@@ -54,8 +64,10 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     forwards = r"\text{head}(m),\text{head}(c)"
     assert forwards in app.latex[0].value and "which the paper does not measure" not in words(app)
     app.segmented_control(key="direction").set_value("antecedent->mention").run()
-    assert [(metric.label, metric.value, metric.delta) for metric in app.metric] == before
-    assert claim in words(app) and table_2(app).equals(table)
+    assert [(metric.label, metric.value, metric.delta) for metric in app.metric][1:] == before[1:]
+    assert app.metric[0].label == f"Best head: {other.head.label()}" and table_2(app).equals(table)
+    named = f"Head {other.head.label()}, antecedent → mention, which the paper does not measure, {turned}"
+    assert named in words(app) and better not in words(app)
     assert r"\text{head}(c),\text{head}(m)" in app.latex[0].value and forwards not in app.latex[0].value
     assert "which the paper does not measure" in words(app) and not app.error
 
@@ -73,7 +85,7 @@ def test_the_direction_is_in_the_address():
 def test_the_best_head_of_the_other_direction_is_one_click_away():
     app = open_app(PAGE, head="1-1", direction="antecedent->mention")
     label = shipped().best(direction=1).head.label()
-    app.button(key="look-1").click().run()
+    app.button(key="look").click().run()
     assert app.selectbox(key="head").value == label
     assert app.segmented_control(key="direction").value == "antecedent->mention"
 

@@ -11,7 +11,9 @@ import streamlit as st
 
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import services
+from pages.shared.views import emergence_view
 from tests import trainings
 from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
 from tests.browser import chromium as browser
@@ -186,7 +188,9 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         drawn = [
             int(entry.get_attribute("aria-label").split("(")[1].strip(")")) for entry in page.locator(".entry").all()
         ]
-        assert sorted(drawn) == sorted(counted.values())
+        assert sorted(filter(None, drawn)) == sorted(
+            counted.values()
+        )  # the legend has what heads do at other steps too
         page.locator(".point[data-head='1-4']").click()
         page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
         browser.settle(page)
@@ -195,3 +199,40 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(tmp_path: P
         assert page.get_by_text(f"Head {head} over the training").is_visible()
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
         assert page.problems == []
+
+
+@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+def test_play_moves_the_map_in_the_browser_and_pause_the_slider(tmp_path: Path) -> None:
+    result = shipped()
+    with browser.served(tmp_path / "served") as address, browser.browser() as chromium:
+        page = browser.open_page(chromium, f"{address}/emergence?at_step={result.steps[-3]}")
+        page.get_by_role("button", name="Play").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text(f"step {result.steps[-2]:,}", exact=True).wait_for()
+        counts = [entry.get_attribute("aria-label") for entry in page.locator(".entry").all()]
+        groups = behavior_groups(result)
+        assert counts == groups[-2] or counts == groups[-1]
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Play").wait_for()
+        page.wait_for_function(f"!location.search.includes('at_step={result.steps[-3]}')", timeout=10_000)
+        assert page.problems == []
+
+
+def behavior_groups(result) -> list[list[str]]:
+    """The entries of the map's legend at every step."""
+    frames = emergence_view.film(result, result.behaviors(), emergence_view.BY_BEHAVIOUR, 1)
+    return [[group["name"] for group in frame["groups"]] for frame in frames]
+
+
+def test_each_frame_of_the_film_is_the_map_of_its_step() -> None:
+    result = shipped()
+    labels = result.behaviors()
+    groups = behavior_groups(result)
+    assert len(groups) == len(result.steps) and len({len(group) for group in groups}) == 1
+    for place, names in enumerate(groups):
+        drawn = {name.rpartition(" (")[0]: int(name.rpartition("(")[2].strip(")")) for name in names}
+        for behavior in np.unique(labels):
+            assert drawn[BEHAVIORS[behavior][-1]] == (labels[place] == behavior).sum()
+    entropy = emergence_view.film(result, labels, "entropy, nats", 1)
+    for place, frame in enumerate(entropy):
+        assert frame["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import find as stored_result
+from bertviz_core.corpora.samples import sample
+from bertviz_core.emergence.series import shipped
+from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
 from tests.app.test_app import ROOT, open_app, own_store, wait_for_job, words  # noqa: F401  (a fixture)
 from tests.shipped import clearest
 
+LEARNED = ("next", "previous", "to_cls", "to_sep", "to_punct", "linguistic")  # neither broad nor other
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 
 
@@ -38,7 +47,7 @@ def test_what_is_to_be_known_of_the_demo_model_is_one_line() -> None:
 def test_the_threshold_of_broad_heads_is_a_slider() -> None:
     app = open_app()
     app.slider(key="broad").set_value(0.0).run()
-    assert app.metric[0].value == "48 of 48"  # no attention has less entropy
+    assert app.metric[0].delta.endswith(", 0 other")  # no attention has less entropy
     app.slider(key="broad").set_value(7.0).run()
     assert "broad" not in next(m.value for m in app.markdown if m.value.startswith("**Of 48"))
 
@@ -142,3 +151,16 @@ print(*sorted(name for name in ("torch", "transformers") if name in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["looked"]
+
+
+def test_the_overview_counts_heads_with_a_behavior_as_emergence_does() -> None:
+    """The last checkpoint of the training that ships is the demo model; only the overview knows of coreference."""
+    app = open_app()
+    labels = shipped().behaviors()[-1]
+    trained = {f"{layer + 1}-{head + 1}" for layer, head in np.ndindex(labels.shape) if labels[layer, head] in LEARNED}
+    with tempfile.TemporaryDirectory() as folder:
+        request = Request("coreference_heads", find("demo"), sample("coreference"))
+        best = stored_result(Store(Path(folder)), request).default_view().best().head.label()
+    assert app.metric[0].value == f"{len(trained | {best})} of 48"
+    at_the_end = next(metric for metric in open_app("emergence").metric if metric.label == "Heads with a behavior")
+    assert at_the_end.value == f"{len(trained)} of 48"

@@ -1,4 +1,4 @@
-"""The guided tour: eleven steps, each with its own address, a claim, a page at the right settings, a question."""
+"""The guided tour: eleven steps, each with its own address, a claim, a live figure and a question; and its end."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
+from bertviz_core.claims import CLAIMS
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, steps
+from bertviz_core.tour.standings import counted, standings
 from pages.shared.frame import catalogue
-from tests.app.test_app import open_app, own_store, unescaped, words  # noqa: F401  (a fixture)
+from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401  (a fixture)
 
 PAGES = [entry.name for entry in catalogue.ENTRIES]
 SHOWN = steps(PAGES)
+LAST = len(SHOWN) + 1  # the page at the end
 
 
 def tour(number: int, **address: str) -> AppTest:
@@ -44,28 +47,31 @@ def test_each_step_has_an_address_claim_link_question_and_answer(number: int) ->
     assert not app.exception
     assert not app.error
     said = words(app)
-    assert f"Step {number} of {len(SHOWN)}" in said
+    assert f"Step {number} of {LAST}" in said
     for part in (step.title, step.claim, step.look, step.question):
         assert part in said
-    links = [link.proto.page for link in app.main.get("page_link")]
-    assert links == ["" if step.page == catalogue.DEFAULT.name else step.page]
-    assert "run its analysis first" not in said
+    [link] = app.main.get("page_link")
+    assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
+    assert f"tour={number}" in link.proto.query_string
+    assert not [button for button in app.main.button if button.label.startswith("Analyze")]
+    figures = [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
+    assert len(figures) >= (1 if step.page == "overview" else 2)
     assert any("This model and BERT-base" in info.value for info in app.info)
 
 
 def test_next_and_back_go_through_all_steps() -> None:
     app = tour(1)
     titles = []
-    for _ in SHOWN:
+    for _ in range(LAST):
         titles.append(app.subheader[0].value)
         following = next(b for b in app.button if b.label == "Next")
         if not following.disabled:
             following.click().run()
-    assert [unescaped(title) for title in titles] == [step.title for step in SHOWN]
+    assert [unescaped(title) for title in titles] == [*(step.title for step in SHOWN), "What this model shows"]
     next(b for b in app.button if b.label == "Back").click().run()
     assert app.subheader[0].value == titles[-2]
     address = app.query_params["step"]
-    assert address in (str(len(SHOWN) - 1), [str(len(SHOWN) - 1)])
+    assert address in (str(len(SHOWN)), [str(len(SHOWN))])
 
 
 def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
@@ -92,25 +98,84 @@ def test_heads_of_the_answer_are_counted_as_the_sidebar_counts_them() -> None:
 
 
 def test_an_unknown_step_is_the_first() -> None:
-    assert f"Step 1 of {len(SHOWN)}" in words(tour(99))
+    assert f"Step 1 of {LAST}" in words(tour(99))
 
 
-def test_a_model_of_which_nothing_is_stored_has_claims_but_no_answers(tiny_folder: Path) -> None:
-    app = tour(2, model=str(tiny_folder))
-    assert not app.exception
-    assert not app.error
+def test_what_is_missing_is_offered_and_the_figure_comes_with_it(tiny_folder: Path) -> None:
+    number = next(n for n, step in enumerate(SHOWN, 1) if step.title == "Narrow and broad")
+    app = tour(number, model=str(tiny_folder), max_length="32", limit="4")
+    assert not app.exception and not app.error and not app.info
+    assert SHOWN[number - 1].claim in words(app) and "This step needs Entropy" in words(app).replace("*", "")
+    assert not app.main.get("plotly_chart")
+    next(button for button in app.main.button if button.label.startswith("Analyze")).click().run()
+    app = wait_for_job(app)
+    assert not app.exception and not app.error
+    assert app.main.get("plotly_chart") and app.info
+    assert "No clear case in this model" in words(app) or "largest weight" in words(app)
+
+
+def test_a_step_without_a_clear_case_says_so_with_its_best_value_and_the_rule() -> None:
+    class Patterns(dict):
+        """Averages, and half their intervals."""
+
+        present = ("previous", "next")
+
+        def interval(self, name: str) -> np.ndarray:
+            return np.full((2, 2), 0.01)
+
+    patterns = Patterns(dict.fromkeys(Patterns.present, np.array([[0.1, 0.2], [0.3, 0.4]])))
+    step = next(step for step in STEPS if step.title == "Neighbors")
+    found = step.findings({"surface_patterns": patterns})
+    assert "2-2, with 0.40" in found.answer
+    assert found.unclear == "The rule for a clear case: one head is above 0.5, with its interval."
+
+
+def test_the_end_has_every_claim_with_its_state_number_and_link(tmp_path: Path) -> None:
+    app = tour(LAST)
+    assert not app.exception and not app.error
     said = words(app)
-    assert SHOWN[1].claim in said
-    assert "run its analysis first" in said
-    assert not app.info
+    assert f"Of {len(CLAIMS)} claims of the paper" in said
+    shipped = standings(shipped_results(tmp_path))
+    for standing in shipped:
+        assert standing.found in said and standing.claim.text in said
+    for state in ("shown", "not shown", "undecided"):
+        if count := sum(standing.state == state for standing in shipped):
+            assert f"{count} {state}" in said
+    links = [link.proto.page for link in app.main.get("page_link")]
+    assert sorted(links) == sorted(claim.analysis for claim in CLAIMS)
+    everything_missing = standings({})
+    assert {standing.state for standing in everything_missing} == {"not computed"}
+    assert counted(everything_missing) == f"Of {len(CLAIMS)} claims of the paper: {len(CLAIMS)} not computed."
 
 
-def test_all_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
-    store, demo, findings = Store(tmp_path / "store"), find_model("demo"), {"probes": probes()}
+def test_the_head_of_each_step_is_its_own_until_the_reader_chooses() -> None:
+    app = tour(3)
+    first = app.selectbox(key="head").value
+    next(b for b in app.button if b.label == "Next").click().run()
+    assert app.selectbox(key="head").value != first
+    app.selectbox(key="head").set_value("1-1").run()
+    next(b for b in app.button if b.label == "Back").click().run()
+    assert app.selectbox(key="head").value == first
+
+
+def test_a_page_opened_from_a_step_leads_back_to_it() -> None:
+    app = open_app("surface_patterns", tour="4")
+    back = next(link for link in app.main.get("page_link") if link.proto.label.startswith("Tour"))
+    assert back.proto.label == "Tour, step 4" and "step=4" in back.proto.query_string
+    assert not [link for link in open_app("surface_patterns").main.get("page_link") if "Tour" in link.proto.label]
+
+
+def shipped_results(folder: Path) -> dict:
+    store, demo, results = Store(folder / "store"), find_model("demo"), {}
     for analysis in ANALYSES.values():
         corpus = sample(next(iter(SAMPLES[analysis.corpus])))
         result = find(store, Request(analysis.name, demo, corpus, analysis.relevant(Settings())))
-        findings |= {} if result is None else {analysis.name: result}
+        results |= {} if result is None else {analysis.name: result}
+    return results
+
+
+def test_all_steps_find_an_answer_in_what_ships(tmp_path: Path) -> None:
+    findings = shipped_results(tmp_path)
     for step in STEPS:
         answer = step.findings(findings)
         assert answer is not None, step.title
@@ -147,7 +212,7 @@ def probes() -> SimpleNamespace:
     weights = np.zeros((2, 4, 5))
     weights[1, 2, 3] = 2.0
     scores = {"attention-only": 0.4, "right-branching": 0.3, "attention-and-words": 0.55}
-    return SimpleNamespace(of=scores.__getitem__, attention=weights)
+    return SimpleNamespace(of=scores.__getitem__, attention=weights, probes=[])
 
 
 def test_the_papers_numbers_are_the_papers() -> None:

@@ -107,7 +107,7 @@ def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: 
     pages = (
         ("", 0),
         ("emergence", 3),
-        ("tour?step=4", 0),
+        ("tour?step=4", 1),
         ("surface_patterns", 1),
         ("sep_gradients", 3),
         ("entropy", 1),

@@ -29,10 +29,17 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp
     given = json.loads(out.read_text())
     systems = list(dict.fromkeys(row["system"] for row in given["table"]))
     predicted = "predictions: coreference.conllu"
+    assert systems[:2] == ["chance (1 / candidates)", "random candidate"]
+    chances, systems = given["table"][:8], systems[2:]  # four types of mention each
+    assert all(row["low"] is row["high"] is None for row in chances)
+    arrays = given["arrays"]["chance"] + given["arrays"]["random_candidate"]
+    assert [row["accuracy"] for row in chances] == pytest.approx(arrays, abs=1e-12)  # the table is rounded
+    assert [given["chance"], given["random_candidate"]] == [arrays[0], arrays[4]]
+    assert 0 < given["chance"] < given["random_candidate"] < 1
     assert systems[:5] == ["nearest", "head match", "head match, else nearest", "rule-based", predicted]
     assert systems[5].startswith("head ") and systems[-1].endswith(", antecedent->mention")
     keys = {"system", "type", "n", "accuracy", "low", "high", "heldout_accuracy"}
-    assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"])
+    assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"][8:])
     accuracy = np.array(given["arrays"]["accuracy"])  # (direction, type, layer, head)
     assert accuracy.shape == (2, 4, 6, 8) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
     assert given["arrays"]["directions"] == ["mention->antecedent", "antecedent->mention"]

@@ -223,3 +223,18 @@ def baselines(documents: list[dict], budget: int, paper: bool) -> dict:
                 if guess is not None and guess in item["antecedent_heads"]:
                     counts[name][item["type"]] += 1
     return counts
+
+
+def chance(documents: list[dict], budget: int, paper: bool) -> dict:
+    """(measure, candidates, type) -> the sum over the items of 1 / candidates, and of antecedents / candidates."""
+    sums: dict = {}
+    for document in documents:
+        for item in items(document, budget, paper):
+            first, end = item["window"]
+            others = {word for word in range(first, end) if word != item["head"]}
+            for name, allowed in (("mentions", item["candidate_heads"]), ("words", others)):
+                right = len([word for word in allowed if word in item["antecedent_heads"]])
+                for measure, share in (("one", 1 / len(allowed)), ("any", right / len(allowed))):
+                    key = (measure, name, item["type"])
+                    sums[key] = sums.get(key, 0.0) + share
+    return sums

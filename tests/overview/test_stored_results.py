@@ -7,6 +7,7 @@ import pytest
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.assets.build import reports
+from bertviz_core.engine.packing import pack
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.overview.stored_results import largest, stored_results
 from bertviz_core.settings import Settings
@@ -48,3 +49,11 @@ def test_what_ships_is_listed_too(tmp_path):
     store = Store(tmp_path / "store")
     stored = {one.key for one in stored_results(store)} | {str(report.lines_key(store)) for report in reports()}
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}
+
+
+def test_results_of_an_earlier_form_are_not_listed(filled, source, tiny):
+    """One without a field, or with one that is no more, under a key of its own."""
+    result = next(iter(largest(filled, tiny.checkpoint.fingerprint(), Settings()).values()))
+    for fields in ({"provenance": result.provenance}, {"provenance": result.provenance, "other": 1}):
+        filled.put("d" * 64, pack(fields, analysis="entropy"))
+        assert len(list(stored_results(filled))) == 4

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.coreference_heads.groups import (
     BIN_NAMES,
@@ -45,8 +46,8 @@ class AntecedentCounts(Result):
     Attributes:
         correct: (direction, group, layer, head) right guesses.
         group_n: (group,) items.
-        systems: Names of baselines and of uploaded predictions.
-        system_correct: (system, group) right guesses.
+        systems: Names of chance levels, baselines and uploaded predictions.
+        system_correct: (system, group) right guesses, those of CHANCE and RANDOM as means of random draws.
         single: Items with exactly one word to choose from.
         documents: The first ones, see `documents`.
         items: (item, 2) their items: the document, the mention.
@@ -129,6 +130,16 @@ class AntecedentCounts(Result):
         baseline = self.systems_accuracy[self.systems.index(system), 0]
         return bool(is_above(self.heldout(direction=direction)[0], self.n[0], baseline))
 
+    def chance(self, system: str = CHANCE) -> np.ndarray:
+        """(type,) the mean of 1 / candidates; for RANDOM of antecedents / candidates (docs/methods.md, section 7)."""
+        return np.asarray(self.systems_accuracy[self.systems.index(system)])
+
+    def better_direction(self) -> Choice | None:
+        """The best head of the direction that the paper does not measure, where it finds more; else None."""
+        found = [self.best(direction=direction) for direction in range(len(self.directions))]
+        best = max(found, key=lambda choice: self.head_row(choice)["accuracy"])
+        return best if best.direction else None
+
     @property
     def systems_accuracy(self) -> np.ndarray:
         """(system, type)."""
@@ -140,7 +151,8 @@ class AntecedentCounts(Result):
         n, best = self.n, self.best()
         for name, counts in zip(self.systems, by_type(self.system_correct).sum(-1), strict=True):
             for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
-                yield _row(name, kind, right, total, right / total if total else np.nan)
+                row = _row(name, kind, right, total, right / total if total else np.nan)
+                yield row | {"low": np.nan, "high": np.nan} if name in (CHANCE, RANDOM) else row
         yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
         for kind, total in zip(TYPE_ROWS[1:], n[1:], strict=True):
             if total and self.best(kind) != best:
@@ -199,12 +211,15 @@ class AntecedentCounts(Result):
 
     def claim(self) -> str:
         best, baselines = self.best(), dict(zip(self.systems, self.systems_accuracy[:, 0], strict=True))
-        row = self.head_row(best)
+        row, more = self.head_row(best), ""
+        if other := self.better_direction():
+            share = self.head_row(other)["accuracy"]
+            more = f" Read antecedent → mention, head {other.head.label()} finds more: {share:.1%}."
         heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
         others = ", ".join(f"{name} {share:.1%}" for name, share in baselines.items())
         return (
             f"Head {best.head.label()}, mention → antecedent, finds an antecedent of {row['accuracy']:.1%} of "
-            f"{row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {others}."
+            f"{row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {others}.{more}"
         )
 
     def arrays(self) -> dict[str, Any]:
@@ -214,6 +229,8 @@ class AntecedentCounts(Result):
             "types": list(TYPE_ROWS),
             "n": to_lists(self.n),
             "single_candidate": self.single,
+            "chance": to_lists(self.chance(CHANCE)),
+            "random_candidate": to_lists(self.chance(RANDOM)),
         }
 
     def summary(self) -> dict[str, Any]:
@@ -222,7 +239,8 @@ class AntecedentCounts(Result):
         row = self.head_row(best)
         numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
         absent = {name: None for name, number in numbers.items() if np.isnan(number)}
-        return {"best": {"head": best.head.label(), "direction": row["direction"]} | numbers | absent}
+        chance = {"chance": float(self.chance()[0]), "random_candidate": float(self.chance(RANDOM)[0])}
+        return {"best": {"head": best.head.label(), "direction": row["direction"]} | numbers | absent} | chance
 
     def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
         """(bin,) right guesses and items of a head, or of a system by name."""

@@ -1,5 +1,8 @@
 """Baselines for antecedent selection, over the candidates that the heads have (4.3; Table 2).
 
+chance: the mean of 1 / candidates, what guessing one given antecedent at random would find.
+random candidate: the mean of antecedents / candidates, since any antecedent is right; not below chance.
+
 nearest: the last preceding mention.
 head match: the nearest with the same head word; where there is none, no mention is guessed, which counts as wrong.
 head match, else nearest: the same, with the nearest mention where there is none; the paper has no such row.
@@ -16,6 +19,7 @@ from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.items import Item
 
 ELSE_NEAREST = "head match, else nearest"
+CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"
 BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
 Described = tuple[tuple[str, ...], str, Features]  # the words and the head word in small letters, and what they say
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
+from bertviz_core.analyses.coreference_heads.baselines import RANDOM
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
@@ -25,6 +26,7 @@ LINES = (
     ("#0c9aa8", "dash", "diamond"),
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),
+    ("#c2255c", "longdashdot", "cross"),
 )
 
 
@@ -103,9 +105,9 @@ def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]]
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
-            error_y=_bars(share, low, high),
+            error_y=None if name == RANDOM else _bars(share, low, high),  # a mean of random draws is exact
             customdata=np.stack([total, right], -1),
-            hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,}} of %{{customdata[0]:,}})<extra></extra>",
+            hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.4~r}} of %{{customdata[0]:,}})<extra></extra>",
         )
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")

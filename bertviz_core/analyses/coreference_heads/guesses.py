@@ -56,6 +56,14 @@ class Questions:
         back = self.membership.from_word[:, None] @ (weights @ columns[:, None])
         return torch.stack([ahead, back.transpose(-1, -2)], 1)
 
+    def chance(self) -> np.ndarray:
+        """(2, candidates, group), sums over the items: 1 / candidates, and heads of antecedents / candidates, where
+        the candidates are the words that may be guessed."""
+        candidates = self.allowed[:, 0].sum(-1).cpu().double().numpy()  # (batch, candidates, item)
+        right = self.right.sum(-1)[:, None].cpu().double().numpy()
+        shares = np.stack([np.ones_like(candidates), right + 0 * candidates]) / np.maximum(candidates, 1)
+        return np.einsum("sbci,big->scg", shares, self.groups.cpu().double().numpy())
+
 
 def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Questions:
     """For the windows of one batch, in order."""

@@ -19,7 +19,7 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.windows import Window, Windows
 
-ARRAYS = ("total", "systems", "guess", "weight")
+ARRAYS = ("total", "systems", "chance", "guess", "weight")
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
@@ -45,6 +45,7 @@ class Selections:
         self.right = torch.zeros(shape, dtype=torch.int64, device=device)
         self.total = np.zeros(GROUPS, dtype=np.int64)
         self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
+        self.chance = np.zeros((2, len(CANDIDATES), GROUPS))
         self.single = 0
         self.shown = Shown()
         self.guess = np.full((layers, len(DIRECTIONS), heads, 0), NO_GUESS, dtype=np.uint16)
@@ -74,6 +75,7 @@ class Selections:
         self.asked = questions(windows, self.device, first_piece=self.first_piece)
         if self.asked.numbers[self.asked.numbers >= 0].min() < KEPT:
             self.kept = Kept.of(self.asked, self.layers, self.heads)
+        self.chance = self.asked.chance()
         self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
         for window in windows:
             self.shown.add(window)
@@ -85,6 +87,7 @@ class Selections:
         self.right += other.right
         self.total += other.total
         self.systems += other.systems
+        self.chance += other.chance
         self.single += other.single
         self.shown.merge(other.shown)
         self._resize(other.guess.shape[-1])
@@ -127,6 +130,7 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
         group_n=accumulator.total,
         systems=list(BASELINES),
         system_correct=accumulator.systems,
+        chance=accumulator.chance,
         single=accumulator.single,
         documents=documents,
         items=items,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, check_candidates
 from bertviz_core.analyses.results import ViewedResult
 
@@ -18,6 +19,7 @@ class CoreferenceHeads(ViewedResult):
 
     Attributes:
         correct: (direction, candidates, group, layer, head) right guesses; all others are as in AntecedentCounts.
+        chance: (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
@@ -27,6 +29,7 @@ class CoreferenceHeads(ViewedResult):
     group_n: np.ndarray
     systems: list[str]
     system_correct: np.ndarray
+    chance: np.ndarray
     single: int
     documents: list[dict[str, Any]]
     items: np.ndarray
@@ -37,7 +40,10 @@ class CoreferenceHeads(ViewedResult):
         """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
         nothing is given), or all other words. Raises SettingsError for another."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["correct"] = self.correct[:, CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))]
+        index = CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))
+        values["correct"] = self.correct[:, index]
+        values["systems"] = [CHANCE, RANDOM, *self.systems]
+        values["system_correct"] = np.concatenate([values.pop("chance")[:, index], self.system_correct])
         if candidates:
             options = self.provenance["options"] | {"candidates": candidates}
             values["provenance"] = self.provenance | {"options": options}

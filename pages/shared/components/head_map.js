@@ -23,6 +23,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   view.update(data);
   return () => {
     view.watcher.disconnect();
+    document.removeEventListener("head-map-frame", view.listener);
     view.root.remove();
     views.delete(parentElement);
   };
@@ -60,6 +61,15 @@ class HeadMap {
     this.picture.addEventListener("keydown", (event) => this.key(event));
     this.watcher = new ResizeObserver(() => this.root.clientWidth !== this.width && this.draw());
     this.watcher.observe(this.root);
+    this.listener = ({ detail }) => this.frame(detail); // from the player beside it
+    document.addEventListener("head-map-frame", this.listener);
+  }
+
+  frame({ map, frame }) {
+    if (map !== this.data?.key) return;
+    const hover = this.data.hover.map((text) => text.split(":")[0]); // no numbers of another frame
+    this.data = { ...this.data, ...frame, hover };
+    this.draw();
   }
 
   update(data) {

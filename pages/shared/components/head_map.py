@@ -26,7 +26,7 @@ def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: st
         origin: What it was made from; written at its foot, in the saved file too.
         name: Of the saved file, without its suffix.
     """
-    data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": name}
+    data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": name, "key": key}
     if described.pictures is not None:
         packed = base64.b64encode(described.pictures.tobytes()).decode()
         data |= {"pictures": packed, "down": described.pictures.shape[2], "across": described.pictures.shape[3]}

@@ -12,6 +12,7 @@ from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.clustering.result import Closeness, Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.style import BEHAVIORS
+from pages.shared.derived import derived
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection, head_options
 
@@ -19,6 +20,12 @@ from pages.shared.frame.selection import Selection, head_options
 def labeled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, str], ...]) -> Clustering:
     """`Clustering.labeled`, of values that can be compared."""
     return result.labeled(thresholds, dict(named))
+
+
+def pictured(result: Clustering, root: bool = False) -> Clustering:
+    """With its embedding in two dimensions, of divergences or of their roots."""
+    with st.spinner("Computing the embedding"):
+        return derived(Clustering.embedded, result, result.mds_seed, root)
 
 
 def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.figure import arrow
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
@@ -26,6 +27,7 @@ from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 PAPER_HEAD = "head 5-4"
+PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
 
 
@@ -41,17 +43,19 @@ def choose_direction(result: AntecedentCounts) -> int:
     return DIRECTIONS.index(direction)
 
 
-def claim(result: AntecedentCounts, selection: Selection) -> None:
-    """What this run shows by the paper's measure, in a sentence with its numbers; and the way to the head it names."""
-    best, n, origin = result.best(), int(result.n[0]), result.provenance
+def claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
+    """What this run shows in one direction, in a sentence with its numbers; and the way to the head it names."""
+    best, n, origin = result.best(direction=direction), int(result.n[0]), result.provenance
     row = result.head_row(best)
-    rules = dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))["rule-based"]
+    chance, drawn, rules = (percent(result.chance(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
+    outside = ", which the paper does not measure" if direction else ""
     st.markdown(
-        f"**Head {best.head.label(selection.base)} finds an antecedent of {percent(row['accuracy'], n)} of the "
-        f"mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}); the rules find {percent(rules, n)}. "
-        f"{_verdict(result)} "
-        f"{result.single:,} mentions have only one candidate. :gray[Attention from a mention to its antecedent. Read "
-        f"as {boxes.plain(origin['format'])}; head words by the {origin['head_words']}.]"
+        f"**Head {best.head.label(selection.base)}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
+        f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}). "
+        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}; the rules find {rules}. "
+        f"{_verdict(result, direction)}{_other_direction(result, direction, selection.base)} "
+        f"{result.single:,} mentions have only one candidate. :gray[Read as {boxes.plain(origin['format'])}; head "
+        f"words by the {origin['head_words']}.]"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
@@ -62,27 +66,25 @@ def claim(result: AntecedentCounts, selection: Selection) -> None:
     _offer(best, selection)
 
 
-def _verdict(result: AntecedentCounts, direction: int = 0) -> str:
+def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str:
+    """That the best head is one of the other direction, where it is."""
+    better = result.better_direction() or result.best()
+    if better.direction == direction:
+        return ""
+    here, more = (result.head_row(each)["accuracy"] for each in (result.best(direction=direction), better))
+    named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
+    return f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
+
+
+def _verdict(result: AntecedentCounts, direction: int) -> str:
     """Which simple baselines the best head is above on held-out documents."""
     if int(result.n[0]) < MIN_SCORED:
         return f"Fewer than {MIN_SCORED} mentions: too few for a verdict."
     if np.isnan(result.heldout(direction=direction)[0]):
         return "One half of the documents has no mention to score: no verdict."
-    beaten = [name for name in ("nearest", "head match", "rule-based") if result.is_above(name, direction)]
-    return f"On held-out documents it is clearly above {' and '.join(beaten) or 'none of the baselines'}."
-
-
-def other_claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
-    """The same of the direction that is shown, where it is not the paper's."""
-    if direction:
-        best, n = result.best(direction=direction), int(result.n[0])
-        row = result.head_row(best)
-        st.markdown(
-            f"The rest of the page shows **{arrow(DIRECTIONS[direction])}**, which the paper does not measure: which "
-            f"candidate attends most to the mention. Its best head is {best.head.label(selection.base)}, with "
-            f"{percent(row['accuracy'], n)} ({_checked(row, n)})."
-        )
-        _offer(best, selection)
+    compared = {RANDOM: "a random candidate (and so chance)"} | {name: name for name in PAPER_SYSTEMS}
+    beaten = [text for name, text in compared.items() if result.is_above(name, direction)]
+    return f"On held-out documents it is clearly above {', '.join(beaten) or 'neither chance nor any baseline'}."
 
 
 def _checked(row: dict[str, Any], n: int) -> str:
@@ -100,19 +102,19 @@ def _offer(choice: Choice, selection: Selection) -> None:
             icon=":material/visibility:",
             on_click=address.choose,
             kwargs=chosen,
-            key=f"look-{choice.direction}",
+            key="look",
         )
 
 
-def metrics(result: AntecedentCounts, base: int) -> list[tuple[str, str, str]]:
-    """(label, this run, paper) for the best head by the paper's measure, and for the paper's baselines."""
-    best, n = result.best(), int(result.n[0])
+def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[str, str, str]]:
+    """(label, this run, paper) for the best head of one direction, chance, and the paper's baselines."""
+    best, n = result.best(direction=direction), int(result.n[0])
     accuracy = result.head_row(best)["accuracy"]
     theirs = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
-    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), theirs[PAPER_HEAD])]
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), "" if direction else theirs[PAPER_HEAD])]
     for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
-        if name in paper.TABLE_2:
-            entries.append((name.capitalize(), percent(share, n), theirs[name]))
+        if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
+            entries.append((name.capitalize(), percent(share, n), theirs.get(name, "")))
     return entries
 
 

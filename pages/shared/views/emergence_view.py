@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from bertviz_core.analyses.behaviors import UNTAUGHT, with_behavior
 from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
@@ -17,13 +19,14 @@ from bertviz_core.overview.head_summary import counted
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import boxes, page
+from pages.shared.components.player import player
 from pages.shared.derived import derived
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 
 LINEAR = "linear"
+MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
-UNTAUGHT = ("broad", "other")  # what a network drawn at random does too
 MAX_RELATIONS = 6
 BY_BEHAVIOUR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
@@ -74,15 +77,11 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
 
 def appearances(result: Emergence, course: BehaviorCourse) -> None:
     """How many heads have a behavior, and when each behavior came."""
+    first, last = (with_behavior(course.labels[place]) for place in (0, -1))
     st.markdown(
-        f"Heads with a behavior: {learned(course.labels[0])} at the first step, {learned(course.labels[-1])} at the "
-        f"last, of {course.labels[0].size}. First appearance: {_first_seen(result, course)}."
+        f"Heads with a behavior: {first} at the first step, {last} at the last, of {course.labels[0].size}. First "
+        f"appearance: {_first_seen(result, course)}."
     )
-
-
-def learned(labels: np.ndarray) -> int:
-    """Heads that do what a network drawn at random does not."""
-    return int((~np.isin(labels, UNTAUGHT)).sum())
 
 
 def _first_seen(result: Emergence, course: BehaviorCourse) -> str:
@@ -104,10 +103,17 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
-    index = _place(result)
+    line = st.container(horizontal=True, vertical_alignment="bottom")
+    with line:
+        index = _place(result)
     left, right = st.columns(2, gap="medium")
     with left:
-        _map(result, course, index, selection)
+        shown = _map(result, course, index, selection)
+    if len(result.steps) > 1:
+        with line:
+            frames = derived(film, result, course.labels, shown, selection.base)
+            titles = [f"step {step:,}" for step in result.steps]
+            player(frames, titles, index, map_key=MAP, key=PLAYER, on_stop=lambda: _stopped(result))
     with right:
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
         figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
@@ -115,9 +121,9 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     page.metrics(_numbers(result, course, index))
 
 
-def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selection) -> None:
-    """By behavior, or by the value of one quantity."""
-    known = {column.label: column for column in columns(result, place)}
+def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selection) -> str:
+    """By behavior, or by the value of one quantity; gives which."""
+    known = [column.label for column in columns(result, place)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
         shown = address.selectbox(
@@ -128,18 +134,32 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selec
             label_visibility="collapsed",
             width=220,
         )
-    if shown in known:
-        column = known[shown]
-        limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
-        figure = value_map(column.values, shown, base=selection.base, limits=limits)
-    else:
-        figure = derived(behaviors_at, result, course.labels[place], place, selection.base)
-    page.head_map(figure, "emergence-map", f"Map of all heads, layer by head: {shown}", selection)
+    figure = derived(map_at, result, course.labels, shown, place, selection.base)
+    page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection)
+    return str(shown)
 
 
-def behaviors_at(result: Emergence, labels: np.ndarray, place: int, base: int) -> HeadMap:
-    """The map of all heads by what they do at one step."""
-    return behavior_map(labels, columns(result, place), result.linguistic(place), base)
+def map_at(result: Emergence, labels: np.ndarray, shown: str, place: int, base: int) -> HeadMap:
+    """The map of all heads at one step: by what they do, or by a quantity. The legend has what heads do at any step."""
+    known = columns(result, place)
+    column = next((column for column in known if column.label == shown), None)
+    if column is None:
+        return behavior_map(labels[place], known, result.linguistic(place), base, counted(labels))
+    limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
+    return value_map(column.values, shown, base=base, limits=limits)
+
+
+def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[dict[str, Any]]:
+    """What changes in the map from step to step, for the browser to play."""
+    maps = (map_at(result, labels, shown, place, base).to_json() for place in range(len(result.steps)))
+    return [{name: described[name] for name in ("values", "groups")} for described in maps]
+
+
+def _stopped(result: Emergence) -> None:
+    """The slider goes to where the player stands."""
+    place = st.session_state[PLAYER]["at"]
+    if place is not None:
+        st.session_state[STEP] = int(result.steps[place])
 
 
 def _place(result: Emergence) -> int:
@@ -161,7 +181,7 @@ def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tupl
         accuracy = f"{result.masked_accuracy[place]:.1%} accuracy"
         entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", accuracy))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Heads with a behavior", f"{learned(labels)} of {labels.size}", broad))
+    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
     n = int(result.n[:, row].sum())
     entries.append(

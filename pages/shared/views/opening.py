@@ -21,13 +21,15 @@ from pages.shared import services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
-from pages.shared.views import cluster_view, relation_choice
+from pages.shared.views import cluster_view, relation_choice, tour_view
 
 
 def head(page: str, selection: Selection) -> Head:
     """The head that a page opens on."""
     own = OPENING.get(page)
-    found = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else _of_all(page, selection)
+    found = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else None
+    if found is None and page not in ANALYSES:
+        found = _of_all(page, selection)
     return found or Head(0, 0)
 
 
@@ -73,4 +75,5 @@ OPENING: dict[str, Callable[[Selection], Any]] = {
     "coreference_heads": _coreference,
     "probes": _probes,
     "clustering": _clustering,
+    "tour": tour_view.opening_head,
 }

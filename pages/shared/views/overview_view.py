@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core import exports, paper
 from bertviz_core.analyses import durations
-from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, passes
@@ -39,11 +40,11 @@ def claim(groups: Mapping[str, int], heads: int) -> str:
 
 
 def key_numbers(
-    results: Results, groups: Mapping[str, int], named: Mapping[str, str], base: int
+    results: Results, labels: np.ndarray, named: Mapping[str, str], base: int
 ) -> list[tuple[str, str, str]]:
-    """(label, this run, paper)."""
-    total = sum(groups.values())
-    entries = [("Heads with a behavior", f"{total - groups.get('other', 0)} of {total}", "above the thresholds")]
+    """(label, this run, paper), labels (layer, head) naming behaviors."""
+    rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTAUGHT)
+    entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
     if "surface_patterns" in results:
         patterns = results["surface_patterns"]
         layer, head = divmod(int(patterns["previous"].argmax()), patterns["previous"].shape[1])
@@ -78,7 +79,7 @@ def panel(page: str, selection: Selection) -> None:
         for source in stored.sources(analysis.corpus, page, selection)
     ]
     st.dataframe(table, hide_index=True, height="content", alt="Stored results by analysis and corpus")
-    _job(page, selection)
+    compute_missing(page, selection)
 
 
 def _row(request: Request) -> dict[str, str]:
@@ -94,7 +95,8 @@ def _row(request: Request) -> dict[str, str]:
     }
 
 
-def _job(page: str, selection: Selection) -> None:
+def compute_missing(page: str, selection: Selection) -> None:
+    """What is missing as one job: the running one, or the offer to start it."""
     wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
     job = reader_jobs.job(st.session_state.get("everything", ""))
     if job is not None and not job.finished:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from bertviz_core.analyses.coreference_heads.antecedents import Choice
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads, Selections, finish
@@ -210,6 +210,10 @@ def test_arithmetic_written_out(tokens):
     # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
     np.testing.assert_array_equal(result.show("words").accuracy[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
     assert result.default_view().by_distance("nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
+    # 1 / candidates: 1/2, 1, 1, 1/2; any antecedent: 1/2, 1, 1, 2/2. Of all other words: 1/7, 1/4, 1/4, 1/4.
+    assert result.default_view().chance().tolist() == [0.75, 0.75, 0.5, 1]
+    assert result.default_view().chance(RANDOM)[0] == 0.875
+    assert result.show("words").chance(CHANCE)[0] == pytest.approx((1 / 7 + 3 / 4) / 4)
     assert result.default_view().by_gender("nearest")[1].tolist() == [1, 1, 0]
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("nearest", "all"), "accuracy"] == 0.75  # He: "one" is nearest
@@ -248,7 +252,7 @@ def test_baselines_by_hand(tokens, text, right, items):
 def test_baselines_over_ten_documents(tokens):
     """1, 3, 4 and 12 of 14 by the sums of the columns above."""
     result = analyze(windows(tokens, *(text for text, _, _ in TEN)), uniform)
-    np.testing.assert_allclose(result.default_view().systems_accuracy[:, 0], np.array([1, 3, 4, 12]) / 14)
+    np.testing.assert_allclose(result.default_view().systems_accuracy[2:, 0], np.array([1, 3, 4, 12]) / 14)
 
 
 @pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
@@ -284,6 +288,11 @@ def test_the_model_equals_the_oracle(demo, settings):
         if name in written_out:
             counted = by_type(ours.system_correct)[row, 1:].sum(-1)
             assert dict(zip(TYPES, counted, strict=True)) == written_out[name], name
+    for (measure, candidates, kind), total in oracle.chance(
+        list(documents.values()), budget, given.settings.paper
+    ).items():
+        summed = by_type(ours.chance[("one", "any").index(measure), CANDIDATES.index(candidates)]).sum(-1)
+        assert summed[1 + TYPES.index(kind)] == pytest.approx(total, rel=1e-12)
     for key, right in counts.items():
         if key[0] == "n":
             assert by_type(ours.group_n)[TYPE_ROWS.index(key[1]), key[2]] == right

@@ -1,0 +1,165 @@
+"""The live figure of each step of the tour: what the step's page draws, for this model's stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from bertviz_core.analyses.ablation.figure import change_map
+from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figure
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.coreference_heads.antecedents import Choice
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST
+from bertviz_core.analyses.coreference_heads.figure import by_distance
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
+from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.probes.figure import distance_figure
+from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.sep_gradients.figure import no_op_figure
+from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
+from bertviz_core.models.single_input import from_text
+from bertviz_core.overview.head_summary import Results
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.tour import Step
+from bertviz_core.viewer.view import View, look
+from pages.shared import head_panel, page, services
+from pages.shared.boxes import plain
+from pages.shared.components.drawings import drawings
+from pages.shared.derived import derived
+from pages.shared.frame.selection import Selection
+from pages.shared.views import attention_panel, cluster_view
+from pages.shared.views.sentences import SENTENCES
+
+MIN_WEIGHT = 0.02  # of the lines, as the viewer's own
+BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its figure by layer, and what that shows
+    "surface_patterns": (surface_figure, "Average attention to special tokens, punctuation and neighbors by layer"),
+    "sep_gradients": (no_op_figure, "Attention to [SEP] by layer, and under it the gradient to [SEP] and to others"),
+    "entropy": (entropy_figure, "Entropy of attention by layer in nats, a dot for each head"),
+    "ablation": (ablation_figure, "Change of the masked-word loss by layer without each head, and without [SEP] alone"),
+}
+
+
+def draw(step: Step, key: str, results: Results, selection: Selection) -> None:
+    """The figure of a step whose results are there; a click on a head chooses it.
+
+    Args:
+        step: With findings.
+        key: Of its components.
+        results: By analysis.
+        selection: The chosen head is ringed.
+    """
+    FIGURES.get(step.page, _by_layer)(step, key, results, selection)
+
+
+def _by_layer(step: Step, key: str, results: Results, selection: Selection) -> None:
+    """The analysis's figure by layer, and the map of the quantity that the step is about."""
+    result, (build, alt) = results[step.page], BY_LAYER[step.page]
+    column = ANALYSES[step.page].column(next(iter(step.address.values())))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        page.chart(page.drawn(build, result, selection.base), f"{key}-figure", alt, head=selection.head)
+    with right:
+        st.markdown(f"**Head map**: {plain(column.short)}")
+        is_change = step.page == "ablation"
+        squares = (
+            derived(change_map, result, column, selection.base) if is_change else column.map(result, selection.base)
+        )
+        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {column.label}", selection)
+
+
+def _specialists(step: Step, key: str, results: Results, selection: Selection) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        squares = derived(head_panel.map_of, results, Thresholds(), selection.base)
+        page.head_map(squares, f"{key}-map", "Map of all heads, with a marker for what each head does", selection)
+    with right:
+        does = head_panel.behavior({**results}, selection, Thresholds())
+        st.markdown(f"**Head {selection.label}**: {plain(does)}. Click another head, or a name in the legend.")
+
+
+def _one_sentence(step: Step, key: str, results: Results, selection: Selection) -> None:
+    """The viewer's first sentence, which the model reads now."""
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    one = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
+    maps = services.attention(model, one.example, selection.settings.weights)
+    seen = look(one.layout, maps, View(first_piece=selection.settings.paper))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        attention_panel.lines(seen, selection, one, can_mask=False, min_weight=MIN_WEIGHT, masked=())
+    with right:
+        st.markdown("**All heads** on this sentence; click one to choose it")
+        attention_panel.pictures(seen, selection)
+
+
+def _relation(step: Step, key: str, results: Results, selection: Selection) -> None:
+    """The map of the clearest relation, and the sentence of which the chosen head is surest."""
+    result = derived(DependencyHeads.show_default, results["dependency_heads"])
+    relation = result.most_telling()
+    row = result.relations.index(relation)
+    direction = int(result.best()[row][0])
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        st.markdown(f"**Head map**: {plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
+        squares = value_map(result.accuracy[direction, row], f"of {relation}", base=selection.base, unit="accuracy")
+        page.head_map(squares, f"{key}-map", f"Map of all heads, colored by accuracy on {relation}", selection)
+    with right:
+        found = sorted(examples(result, selection.head, direction, relation), key=lambda each: -each.weight)[:2]
+        st.markdown(f"**Head {selection.label}**, its most confident sentences: gold arcs above, its guesses below")
+        pictures = [
+            (each.where, example_svg(result, each.place, selection.head, direction, relation)) for each in found
+        ]
+        drawings(pictures, f"{key}-sentences")
+
+
+def _coreference(step: Step, key: str, results: Results, selection: Selection) -> None:
+    result = results["coreference_heads"].default_view()
+    shown = (Choice(0, selection.head), *(name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.markdown("**Accuracy by distance**")
+        alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent"
+        page.chart(page.drawn(by_distance, result, shown, selection.base), f"{key}-figure", alt, clickable=False)
+    with right:
+        st.markdown("**Head map**: all mentions, mention → antecedent")
+        squares = value_map(result.accuracy[0, 0], "of all mentions", base=selection.base)
+        page.head_map(squares, f"{key}-map", "Map of all heads, colored by accuracy on all mentions", selection)
+
+
+def _probes(step: Step, key: str, results: Results, selection: Selection) -> None:
+    result = results["probes"]
+    pictures = {
+        "For each probe its score with its interval, and the paper's score": probes_figure,
+        "Accuracy of every probe by distance to the governor": distance_figure,
+    }
+    for column, (alt, build) in zip(st.columns(2, gap="medium"), pictures.items(), strict=True):
+        with column:
+            page.chart(page.drawn(build, result), f"{key}-{build.__name__}", alt, clickable=False)
+
+
+def _clusters(step: Step, key: str, results: Results, selection: Selection) -> None:
+    stored, named = results["clustering"], derived(linguistic, results)
+    result = derived(cluster_view.labeled, cluster_view.pictured(stored), Thresholds(), tuple(named.items()))
+    for column, build in zip(st.columns(2, gap="medium"), (by_behavior, by_layer), strict=True):
+        with column:
+            what = build.__name__.replace("_", " ")
+            st.markdown(f"**{what.capitalize()}**")
+            alt = f"Scatter plot of heads {what}: similar heads lie close together"
+            page.chart(page.drawn(build, result, selection.base), f"{key}-{build.__name__}", alt, head=selection.head)
+
+
+FIGURES: dict[str, Callable[[Step, str, Any, Selection], None]] = {
+    "overview": _specialists,
+    "attention_viewer": _one_sentence,
+    "dependency_heads": _relation,
+    "coreference_heads": _coreference,
+    "probes": _probes,
+    "clustering": _clusters,
+}

@@ -1,0 +1,171 @@
+"""Parts of the tour: where the reader is, a step with its live figure, and the page at its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.errors import ModelError
+from bertviz_core.heads import Head
+from bertviz_core.numbers import small_int
+from bertviz_core.overview.head_summary import Results
+from bertviz_core.settings import WEIGHTS
+from bertviz_core.tour import STEPS, Findings, Step, steps
+from bertviz_core.tour.standings import ORDER, Standing, counted, standings
+from bertviz_core.tour.surface import NORMS
+from pages.shared import boxes, page, stored
+from pages.shared.boxes import plain
+from pages.shared.derived import derived
+from pages.shared.frame import address, catalogue, links
+from pages.shared.frame.selection import Selection
+from pages.shared.views import overview_view
+
+KEY = "step"
+ICONS = {"shown": ":green[:material/check_circle:]", "not shown": ":red[:material/cancel:]"}
+
+
+def shown_steps() -> list[Step]:
+    """The steps whose pages this app has."""
+    return steps({entry.name for entry in catalogue.ENTRIES})
+
+
+def of_weights(selection: Selection) -> Selection:
+    """The tour is about attention weights, whatever the sidebar says."""
+    return replace(selection, settings=replace(selection.settings, weights=WEIGHTS[0]))
+
+
+def results_of(selection: Selection) -> Results:
+    """What is stored of this model, by analysis; and the surface patterns through norms."""
+    settings = selection.settings
+    results, norms = (
+        stored.results("tour", replace(selection, settings=replace(settings, weights=weights))) for weights in WEIGHTS
+    )
+    return results | ({NORMS: norms["surface_patterns"]} if "surface_patterns" in norms else {})
+
+
+def findings_of(step: Step, results: Results, base: int) -> Findings | None:
+    """What the results say to a step, worked out once for all sessions."""
+    return derived(_findings, STEPS.index(step), results, base)
+
+
+def _findings(place: int, results: Results, base: int) -> Findings | None:
+    return STEPS[place].findings(results, base)
+
+
+def made_of(step: Step | None, results: Results, selection: Selection) -> str:
+    """The corpus that a step's figures rest on."""
+    if step is None:
+        return "all corpora"
+    corpus = next((results[name].provenance["corpus"] for name in step.needs if name in results), None)
+    return f"{corpus['name']} ({corpus['digest'][:8]})" if corpus else selection.source.name
+
+
+def opening_head(selection: Selection) -> Head | None:
+    """The head that the step is about, until the reader chooses another."""
+    place, known = small_int(address.ahead(KEY, "1")) or 1, shown_steps()
+    if not 1 <= place <= len(known):
+        return None
+    found = findings_of(known[place - 1], results_of(selection), selection.base)
+    return found.head if found else None
+
+
+def go(number: str) -> None:
+    """In a callback: to another step, which opens on a head of its own."""
+    st.session_state[KEY] = number
+    address.release("head")
+
+
+def navigation(count: int) -> int:
+    """Back, the steps and Next in one row; gives the number of the step, from 1."""
+    numbers = [str(number) for number in range(1, count + 1)]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        back = st.container(width="content")
+        number = address.segmented(
+            "Step",
+            numbers,
+            key=KEY,
+            default=numbers[0],
+            on_change=lambda: address.release("head"),
+            label_visibility="collapsed",
+        )
+        place = int(number)
+        following = st.container(width="content")
+    before, after = str(max(place - 1, 1)), str(min(place + 1, count))
+    back.button("Back", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=place == 1)
+    following.button(
+        "Next",
+        type="primary",
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        on_click=go,
+        args=(after,),
+        disabled=place == count,
+    )
+    return place
+
+
+def question(step: Step, number: int, found: Findings | None, base: int) -> None:
+    """What the paper says, what to look at and to answer, and the way to the step's page."""
+    head = found.head if found else None
+    at = f" at head {head.label(base)}" if head else ""
+    entry = catalogue.entry(step.page)
+    st.markdown(f"**The paper:** {plain(step.claim)}  \n**Look:** {plain(step.look)}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Question:** {plain(step.question)}", width="stretch")
+        links.to(step.page, f"**Open {plain(entry.title)}{at}**", head, entry.icon, **step.address, tour=str(number))
+
+
+def answer(number: int, found: Findings, selection: Selection) -> None:
+    """What this model's results say to the question; and where they show no clear case, that."""
+    with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
+        st.markdown(plain(found.answer))
+    if found.unclear:
+        text = f"**No clear case in this model.** {plain(found.answer)} {plain(found.unclear)}"
+        st.warning(text, icon=":material/help:")
+    st.info(f"**This model and BERT-base.** {plain(found.differs)}", icon=":material/compare:")
+    if selection.checkpoint.note:
+        st.caption(plain(selection.checkpoint.note))
+
+
+def compute(step: Step, results: Results, selection: Selection) -> bool:
+    """Offer the first result that the step lacks; says whether there was one."""
+    missing = next((name for name in step.needs if name not in results), None)
+    if missing is None:
+        return False
+    source = stored.sources(ANALYSES[missing].corpus, "tour", selection)[0]
+    st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(source.name)}.")
+    try:
+        page.offer(of_weights(selection).request(missing).on(source))
+    except ModelError as problem:
+        boxes.error(problem)
+    return True
+
+
+def end(results: Results, selection: Selection) -> None:
+    """What this model shows of the paper and what not, claim by claim; and the offer to compute what is missing."""
+    standing = standings(results)
+    st.markdown(
+        f"**{plain(counted(standing))}** :gray[A rule with a threshold decides each: point at its question mark.]"
+    )
+    for state in ORDER:
+        if claims := [each for each in standing if each.state == state]:
+            st.markdown(f"**{state.capitalize()}** ({len(claims)})")
+            for each in claims:
+                _claim(each)
+    if selection.base == 0:
+        st.caption("In these sentences heads and layers are counted from 1.")
+    overview_view.compute_missing("tour", of_weights(selection))
+
+
+def _claim(standing: Standing) -> None:
+    claim, entry = standing.claim, catalogue.entry(standing.claim.analysis)
+    text, link = st.columns([4, 1], vertical_alignment="center")
+    sign = ICONS.get(standing.state, ":gray[:material/help:]")
+    text.markdown(
+        f"{sign} {plain(standing.found)}  \n:gray[The paper, section {claim.section}: {plain(claim.text)}]",
+        help=f"Rule: {plain(claim.rule)}",
+    )
+    with link:
+        links.to(entry.name, plain(entry.title), icon=entry.icon, tour=str(len(shown_steps()) + 1))
