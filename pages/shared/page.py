@@ -48,7 +48,7 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if name != "tour" and (step := small_int(address.get("tour"))):
         with line:
-            links.back("tour", f"Tour, step {step}", step=str(step))
+            links.back("tour", f"Tour, step {step}", links.back_to("tour") | {"step": str(step)})
     if catalogue.entry(name).panel:
         with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
             sidebar.stepper(selection)

@@ -20,7 +20,8 @@ BANK = "\n\n".join(f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\n. 3-punct" for no
 def test_pages_of_all_sentences(tiny, tmp_path, monkeypatch, with_test_file) -> None:
     options = {"probes": ["right-branching", "best-offset"]}
     others = {"dev": from_bytes(b"A 2-det\ncow 3-nsubj\nslept 0-root\n\n" * 7, "dev")} if with_test_file else {}
-    request = Request("probes", tiny.checkpoint, from_bytes(BANK.encode(), "bank"), Settings(max_length=64), options, others)
+    source, settings = from_bytes(BANK.encode(), "bank"), Settings(max_length=64)
+    request = Request("probes", tiny.checkpoint, source, settings, options, others)
     whole, store = compute(request, None, model=tiny), Store(tmp_path)
     monkeypatch.setattr(measure, "EXAMPLES", 2)
     result = compute(request, store, model=tiny)
