@@ -286,11 +286,16 @@ def test_a_tree_of_the_words() -> None:
 
 def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
     app = viewer(input="corpus", find="cathedral*")
+    assert parameter(app, "find") == "cathedral*"
+    app.session_state["corpus-search"] = True
+    app.run()
     found = next(caption.value for caption in app.caption if " of encyclopedia" in caption.value)
     assert int(found.split(" lines")[0]) > 3
     app.button(key="hit-1").click().run()
     assert not app.error and app.number_input(key="segment").value > 1
     shown = viewer(input="corpus", segment=str(app.number_input(key="segment").value), units="words", **{"as": "table"})
     assert any("cathedral" in cell for cell in shown.table[0].value["from"])
+    app.session_state["corpus-search"] = True
+    app.run()
     app.text_input(key="find").set_value("zyxw").run()
     assert "No line has these words." in [caption.value for caption in app.caption]

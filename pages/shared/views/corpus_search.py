@@ -20,7 +20,12 @@ POPOVER = "corpus-search"
 
 def draw(source: Source, choose: Callable[[Hit], None]) -> None:
     """Draw the search; `choose` is called with the line that the reader opens, and may raise InputError."""
-    with st.popover("Search the corpus", icon=":material/search:", key=POPOVER, on_change="rerun"):
+    panel = st.popover("Search the corpus", icon=":material/search:", key=POPOVER, on_change="rerun")
+    if not panel.open:  # a box that is drawn while nobody sees it would lose the words of a link
+        for key in ("find", "find_page"):
+            address.get(key)
+        return
+    with panel:
         text = word_search.given("find")
         if not text.strip():
             st.caption("Finds every line of the corpus that has these words one after the other.")
