@@ -25,21 +25,24 @@ WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quant
 
 selection = sidebar.current()
 page.header("ablation", selection)
-mean = address.toggle(
-    "Replace by the mean",
-    key="mean",
-    help="A head that is switched off gives its mean output over the corpus, in place of zeros.",
-)
+choices, options = page.controls()
+with options:
+    mean = address.toggle(
+        "Replace by the mean",
+        key="mean",
+        help="A head that is switched off gives its mean output over the corpus, in place of zeros.",
+    )
 request = selection.request("ablation", {"mean": True} if mean else {})
 result = page.result_or_stop(request, selection, Ablation)
 base, head = selection.base, selection.head
+with choices:
+    column = head_view.choose(ANALYSIS, result)
 
 change, top = result["loss_change"], result.largest("loss_change")
 worse = result.matter()
 st.markdown(
-    f"**Without head {top.label(base)} the masked-word loss changes by {change[top.layer, top.head]:+.3f} nats, the "
-    f"most of any head; without {worse} of {change.size} heads it rises by more than the 95% interval.** "
-    "Attention alone does not say which heads a model uses: here each one is switched off."
+    f"**Without head {top.label(base)} the masked-word loss changes most, by {change[top.layer, top.head]:+.3f} nats; "
+    f"{worse} of {change.size} heads matter.**"
 )
 entries = [
     ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
@@ -51,9 +54,7 @@ if "to_sep_loss_change" in result.present:
     entries.append(("Largest, [SEP] only", f"{to_sep:+.3f} nats", f"head {at.label(base)}; a no-op: 0"))
 correlation = result.correlation()
 entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))
-page.metrics(entries)
 
-column = head_view.choose(ANALYSIS, result)
 left, right = st.columns([3, 2], gap="medium")
 with left:
     st.markdown("**Change of the loss** by layer, a dot for each head")
@@ -63,6 +64,8 @@ with right:
     st.markdown(f"**Head map**: {column.short}")
     alt = f"Map of all heads, layer by head, colored by {column.label}"
     page.head_map(derived(change_map, result, column, base), "ablation-map", alt, selection)
+page.metrics(entries)
+st.caption("A head matters where the loss without it rises by more than its 95% interval.")
 
 left, right = st.columns(2, gap="medium")
 with left:

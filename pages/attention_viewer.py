@@ -84,7 +84,7 @@ with right if other is None else st.container():
     attention_panel.pictures(seen, selection)
 
 pair = token_pair.heads(seen, selection)
-attention_panel.downloads(seen, selection, shown, pair)
+attention_panel.downloads(seen, selection, shown, pair, shape)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

@@ -11,19 +11,18 @@ from pages.shared.frame import sidebar
 from pages.shared.views import compare_view
 
 selection = sidebar.current()
-page.title("compare")
-comparison = derived(compare, *compare_view.choose())
+with page.title("compare"):
+    sidebar.stepper(selection)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    comparison = derived(compare, *compare_view.choose())
+    key = compare_view.quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
-key = compare_view.quantity(comparison)
 
 if comparison.changes:
     st.markdown(f"**{plain(comparison.claim_of(key, selection.base))}**")
-for note in comparison.notes:
-    st.caption(plain(note))
-
-if comparison.changes:
-    page.metrics(compare_view.numbers(comparison.changes[key], selection))
     compare_view.maps(comparison, key, selection)
+    page.metrics(compare_view.numbers(comparison.changes[key], selection))
+    compare_view.notes(comparison)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.subheader("A against B")
@@ -34,6 +33,7 @@ if comparison.changes:
         st.subheader("Heads that changed most")
         compare_view.table(comparison.changes[key], selection)
 else:
+    compare_view.notes(comparison)
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("By relative depth")

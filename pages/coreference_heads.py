@@ -60,6 +60,7 @@ with right:
     page.head_map(squares, "coreference-map", alt, selection)
 
 page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
+coreference_view.say_read(result, choice.direction, selection.base)
 coreference_view.table_2(result, selection.base)
 if result.by_gender(choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):

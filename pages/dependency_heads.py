@@ -14,11 +14,15 @@ from pages.shared.views import relation_choice, relation_view
 
 selection = sidebar.current()
 page.header("dependency_heads", selection)
-request = relation_choice.choose_rule(selection)
+choices, options = page.controls()
+with options:
+    request = relation_choice.choose_rule(selection)
 stored = page.result_or_stop(request, selection, DependencyHeads)
-shown = relation_choice.counts(stored, selection)
+with options:
+    shown = relation_choice.counts(stored, selection)
 result = derived(DependencyHeads.show, stored, *shown)
-relation, direction = relation_choice.choose(result)
+with choices:
+    relation, direction = relation_choice.choose(result)
 relation_view.headline(result, relation, direction, selection)
 
 left, right = st.columns(2, gap="medium")
@@ -37,6 +41,7 @@ with right:
     page.chart(page.drawn(paper_figure, result, selection.base), "table-figure", alt, clickable=False)
 
 page.metrics(relation_view.numbers(result, relation, direction, selection))
+st.caption(relation_view.verdict(result, relation))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)

@@ -10,8 +10,9 @@ from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
 with page.title("emergence"):
+    options = st.popover("Options", icon=":material/tune:")
     sidebar.stepper(selection)
-result = emergence_choice.result_or_stop(selection)
+result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.made_of(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
@@ -19,11 +20,12 @@ course = derived(emergence_view.course, result)
 with claim:
     emergence_view.claim(result, course)
 emergence_view.appearances(result, course)
-address.toggle(
-    "Linear axis",
-    key=emergence_view.LINEAR,
-    help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
-)
+with options:
+    address.toggle(
+        "Linear axis",
+        key=emergence_view.LINEAR,
+        help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
+    )
 with explored:
     emergence_view.explore(result, course, selection)
 emergence_view.relations(result, selection)

@@ -9,22 +9,23 @@ from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import address, links, sidebar
-from pages.shared.views import clearest_heads, overview_view, report_view
+from pages.shared.views import clearest_heads, overview_view, paper_model, report_view
 
-TOUR = "New here? Take the guided tour"
+TOUR = "Take the guided tour"
 selection = sidebar.current()
-page.header("overview", selection)
+with page.header("overview", selection):
+    links.to("tour", TOUR, icon=":material/tour:")
+    sidebar.stepper(selection)
 results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():
-    links.to("tour", TOUR, icon=":material/tour:")
     st.write("No results are stored for this model yet.")
     overview_view.panel("overview", selection)
     report_view.offer("overview", selection)
+    paper_model.offer(selection)
     st.skeleton(height=420)
     address.stop()
 
-summary = st.container(horizontal=True, vertical_alignment="center")
-clearest_heads.sentences(results, selection)
+summary = st.container()
 left, right = st.columns([2, 3], gap="medium")
 with left:
     picture = st.container()
@@ -45,11 +46,12 @@ with left:
     alt = "Map of all heads, layer by head, with a marker for what each head does"
     with picture:
         page.head_map(drawing, "behavior-map", alt, selection)
+    paper_model.offer(selection)
 with summary:
     groups = counted(labels)
-    st.markdown(overview_view.claim(groups, labels.size), width="stretch")
-    links.to("tour", TOUR, icon=":material/tour:")
+    st.markdown(overview_view.claim(groups, labels.size))
 with right:
+    clearest_heads.sentences(results, selection)
     st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 

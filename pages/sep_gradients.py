@@ -15,6 +15,7 @@ from pages.shared.views import head_view
 selection = sidebar.current()
 page.header("sep_gradients", selection)
 result = page.result_or_stop(selection.request("sep_gradients"), selection, SepGradients)
+column = head_view.choose(ANALYSIS, result)
 
 segments = int(result.segments.max())
 entries = [
@@ -27,9 +28,7 @@ if "to_sep" in result.present:
     layer, ratio = peak + selection.base, gradient[peak] / other[peak]
     st.markdown(
         f"**Attention to [SEP] is highest in layer {layer} ({attention[peak]:.1%}); there it matters {ratio:.2f} times "
-        "as much to the loss, weight for weight, as attention to other tokens.** "
-        "Much attention with a gradient near 0 is a no-op: "
-        f"the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
+        "as much as attention to other tokens.**"
     )
     entries += [
         (
@@ -40,7 +39,6 @@ if "to_sep" in result.present:
         ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
     ]
 
-column = head_view.choose(ANALYSIS, result)
 values = result[column.quantity]
 left, right = st.columns([3, 2], gap="medium")
 with left:
@@ -57,6 +55,10 @@ with right:
 page.metrics(entries)
 if "to_sep" in result.present:
     st.subheader("Is attention to [SEP] a no-op?")
+    st.caption(
+        "It matters as much as the loss changes with it, weight for weight. Much attention with a gradient near 0 is a "
+        f"no-op: the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
+    )
     left, right = st.columns(2, gap="medium")
     with left:
         alt = "Attention to [SEP] by layer, and under it the gradient to [SEP] and to other tokens"

@@ -24,6 +24,7 @@ attention_lines(
     key="lines",
     text="",
     title="</text><script>",
+    name="attention",
     min_weight=0.0,
     pins=[],
     masked=[],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
@@ -62,7 +63,7 @@ def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
 
 def _name(provenance: dict[str, Any], different: list[str]) -> str:
     shown = values_of(provenance) | {
-        "model": provenance["model"]["name"],
+        "model": Path(provenance["model"]["name"]).name,
         "corpus": provenance["corpus"]["name"],
         "limit": provenance["settings"]["limit"] or "none",
     }

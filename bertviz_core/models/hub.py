@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
+from threading import Event, Thread
 
 from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded, ModelError
 
+TIMEOUT = 5.0  # seconds that the hub has for an answer
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
 
@@ -55,13 +58,38 @@ def download(name: str, revision: str | None, wanted: Sequence[str], access: Acc
         raise _unreachable(name, error) from error
 
 
+@contextmanager
+def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[None]:
+    """Report, while a download runs, how many bytes have come into the hub's folder on this machine.
+
+    Args:
+        report: Is given the number of bytes.
+        interval: Seconds between two reports.
+    """
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    folder, over = Path(HF_HUB_CACHE), Event()
+    before = _size_on_disk(folder)
+
+    def watch() -> None:
+        while not over.wait(interval):
+            with suppress(OSError):  # a file has gone or was renamed
+                report(_size_on_disk(folder) - before)
+
+    Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
 def size_of(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> int:
     """Bytes that a download would take; raises ModelError when the hub cannot say."""
     from huggingface_hub import HfApi
 
     try:
         api = HfApi(token=access.hub_token)
-        files = api.model_info(name, revision=revision, files_metadata=True, timeout=10).siblings or []
+        files = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
     needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in wanted)]

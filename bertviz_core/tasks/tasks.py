@@ -15,12 +15,13 @@ from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import BertvizError, InputError
-from bertviz_core.models import checkpoint
+from bertviz_core.errors import BertvizError, DownloadNeeded, InputError
+from bertviz_core.models import checkpoint, hub
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings, app_execution
 
+MEGABYTE = 10**6
 Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
 
 
@@ -50,6 +51,11 @@ def download(name: str, revision: str | None) -> Task:
     return {"kind": "download", "name": name, "revision": revision}
 
 
+def hub_model(to_compute: Iterable[Request], store: Store) -> Task:
+    """Fetch the files of the hub model of these requests, then compute and store those that it can serve."""
+    return {**analyses(to_compute, store), "kind": "hub_model"}
+
+
 class Performer:
     """Performs tasks one after another, and keeps the last model: the next task of the same model does not load it."""
 
@@ -74,15 +80,28 @@ class Performer:
             names = ", ".join(ANALYSES[name].title for name in failed)
             raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
 
-    def _download(self, task: Task, progress: Progress) -> None:
-        progress.start(f"Downloading {task['name']}")
-        checkpoint.download(task["name"], task["revision"], from_environment())
+    def _download(self, task: Task, progress: Progress) -> Checkpoint:
+        asked = task["name"], task["revision"], from_environment()
+        try:
+            return checkpoint.find(*asked)
+        except DownloadNeeded as needed:
+            progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
+        with hub.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
+            return checkpoint.download(*asked)
+
+    def _hub_model(self, task: Task, progress: Progress) -> None:
+        model = self._download(task["requests"][0]["checkpoint"], progress)
+        opened = [fields | {"checkpoint": _checkpoint(model)} for fields in task["requests"]]
+        store = Store(Path(task["store"]))
+        possible = [fields for fields in opened if requests.can_compute(_open_request(fields, store))]
+        self._analyses({**task, "requests": possible}, progress)
 
 
-PERFORM: dict[str, Callable[[Performer, Task, Progress], None]] = {
+PERFORM: dict[str, Callable[[Performer, Task, Progress], object]] = {
     "analyses": Performer._analyses,
     "report": Performer._report,
     "download": Performer._download,
+    "hub_model": Performer._hub_model,
 }
 
 

@@ -51,7 +51,7 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
         st.markdown(f"**Most similar heads** (divergence, nats): {plain(alike)}")
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
-    st.caption(plain(f"Stored results of {selection.checkpoint.name} on {', '.join(sorted(corpora))}."))
+    st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
         for entry in catalogue.ENTRIES:
             if entry.panel and entry.name != page:
@@ -79,4 +79,4 @@ def behavior(results: dict[str, Any], selection: Selection, thresholds: Threshol
     label = str(labels[selection.head.layer, selection.head.head])
     if label == LINGUISTIC:
         return named[selection.head.label()]
-    return "none of the named behaviors" if label == "other" else BEHAVIORS[label][-1]
+    return "no named behavior" if label == "other" else BEHAVIORS[label][-1]

@@ -35,8 +35,12 @@ R = TypeVar("R", bound=Result)
 UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 
 
-def header(name: str, selection: Selection, shown: str | None = None) -> None:
-    """One line: title, section, what is shown (the corpus, if nothing else is `shown`), the head."""
+def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGenerator:
+    """One line: title, section, what is shown (the corpus, if nothing else is `shown`), the head.
+
+    Returns:
+        The rest of the line.
+    """
     mode = "as in the paper" if selection.settings.paper else "corrected"
     if selection.settings.weights == "norms" and catalogue.entry(name).reads_maps:
         mode += ", norms in place of weights"
@@ -48,11 +52,12 @@ def header(name: str, selection: Selection, shown: str | None = None) -> None:
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if name != "tour" and (step := small_int(address.get("tour"))):
         with line:
-            links.back("tour", f"Tour, step {step}", links.back_to("tour") | {"step": str(step)})
+            links.back("tour", f"Tour, step {step}", {"step": str(step)})
     if catalogue.entry(name).panel:
         with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
             sidebar.stepper(selection)
             head_panel.folded(name, selection)
+    return line
 
 
 def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
@@ -66,10 +71,21 @@ def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in made_of else None
-    line.caption(boxes.plain(" · ".join(filter(None, (entry.section, made_of)))), help=help_text, wrap=False)
+    line.caption(boxes.plain(" · ".join(filter(None, (made_of, entry.section)))), help=help_text, wrap=False)
     with line:
         appearance.leave_projector()
     return line
+
+
+def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """One line of choices between a page's title and its claim, so that the pictures below are in sight.
+
+    Returns:
+        Two parts, to be filled in any order: choices made often, and those behind the button at the end of the line.
+    """
+    line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
+    often = line.container(horizontal=True, vertical_alignment="bottom")
+    return often, line.popover("Options", icon=":material/tune:")
 
 
 def result_or_stop(request: Request, selection: Selection, result_class: type[R]) -> R:

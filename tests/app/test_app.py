@@ -12,6 +12,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
+from pages.shared.frame.selection import short_names
 from tests import families, in_process
 from tests.shipped import values
 
@@ -273,3 +274,17 @@ def test_a_number_that_is_none_in_the_address_is_left_aside(name: str, number: s
     app.run()
     assert not app.exception and not app.error
     assert {box.key: box.value for box in app.sidebar.number_input} == {"limit": 0, "seed": 0, "max_length": 128}
+
+
+def test_pickers_show_the_folders_name_and_what_tells_it_from_another() -> None:
+    names = ["demo", "/a/steps/step-1", "owner/model", "/b/steps/step-1", "~/steps/step-1", "/b/steps/step-1/"]
+    shown = short_names(names)
+    assert list(shown.values())[:4] == ["demo", "step-1", "owner/model", "steps/step-1"]
+    assert len(set(shown.values())) == len(names)
+
+
+def test_a_models_path_is_in_its_help_alone(tiny_folder: Path) -> None:
+    app = open_app("attention_viewer", model=str(tiny_folder))
+    box = app.selectbox(key="model")
+    assert box.value == str(tiny_folder) and tiny_folder.name in box.options and str(tiny_folder) in box.help
+    assert str(tiny_folder) not in words(app)

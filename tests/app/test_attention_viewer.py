@@ -72,6 +72,12 @@ def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -
     assert unescaped(table["to, 1"].iloc[4]).startswith("her ")
 
 
+def test_buttons_of_the_lines_are_named_where_there_are_lines() -> None:
+    hint = "the buttons below the lines"
+    assert hint in words(viewer())
+    assert hint not in words(viewer(**{"as": "heatmap"}))
+
+
 def test_a_masked_token_is_predicted_and_given_back() -> None:
     app = viewer(input="own text", text="He sat on the chair.", mask="5")
     assert "**Masking** shifted" in words(app)
@@ -204,7 +210,7 @@ def test_norms_stand_beside_weights() -> None:
 def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(planted_folder), head2="2-2")
     assert not app.error
-    assert f"**Head 2-2, {planted_folder}**" in unescaped(words(app))
+    assert f"**Head 2-2, {planted_folder.name}**" in unescaped(words(app))
     assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
 
 

@@ -35,6 +35,7 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == "1 of 48"
     assert "All analyses are stored" in words(app)
+    assert re.search(rf"\n- Head {head} puts 9\d\.\d% of its attention on the previous token\.\n", words(app))
 
 
 def test_what_is_to_be_known_of_the_demo_model_is_one_line() -> None:

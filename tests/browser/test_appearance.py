@@ -10,7 +10,10 @@ import pytest
 from tests.browser import chromium as browser
 
 pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-PAGES = ("", "attention_viewer", "surface_patterns", "sep_gradients", "entropy", "probes", "clustering")
+PAGES = (
+    *("", "attention_viewer", "compare", "emergence", "surface_patterns", "sep_gradients", "entropy"),
+    *("dependency_heads", "coreference_heads", "probes", "clustering", "ablation"),
+)
 PICTURES = ".map, .lines, [data-testid=stPlotlyChart]"
 EVERYWHERE = """
 const deep = (root, which) => [...root.querySelectorAll(which),
@@ -31,13 +34,15 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_first_picture_is_in_sight_on_a_laptop(address: str, chromium: Any, name: str) -> None:
+def test_the_first_picture_and_the_arrows_for_heads_are_in_sight(address: str, chromium: Any, name: str) -> None:
     page = browser.open_page(chromium, f"{address}/{name}")
     page.locator(PICTURES).first.wait_for()
     tops = page.evaluate(
         f"() => {{ {EVERYWHERE} return deep(document, {PICTURES!r}).map((e) => e.getBoundingClientRect().top) }}"
     )
-    assert min(tops) <= 250
+    assert min(top for top in tops if top > 0) <= 250
+    for arrow in ("previous", "next"):
+        assert page.locator(f".st-key-step-{arrow}-page").bounding_box()["y"] < 60
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
     page.close()
 

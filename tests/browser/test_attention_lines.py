@@ -317,7 +317,7 @@ def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Pa
             page.get_by_role("button", name=kind, exact=True).click()
         download.value.save_as(tmp_path / kind)
         name = download.value.suggested_filename
-        assert re.fullmatch(rf"attention-(demo-)?{clearest('previous')}(-[0-9a-f]+)?\.{kind.lower()}", name)
+        assert re.fullmatch(rf"attention-demo-{clearest('previous')}(-[0-9a-f]+)?\.{kind.lower()}", name)
     svg = ElementTree.parse(tmp_path / "SVG").getroot()
     texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert any(text.startswith("<img/src=x") for text in texts)

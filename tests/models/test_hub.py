@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from pathlib import Path
+from queue import Queue
 from types import SimpleNamespace
 
 import huggingface_hub
@@ -72,6 +73,18 @@ def test_what_is_downloaded_already_counts(tokens: list[object], tmp_path: Path,
     else:
         with pytest.raises(DownloadNeeded):
             checkpoint.find("owner/model", access=access)
+
+
+def test_what_arrives_is_reported(tokens: list[object], tmp_path: Path) -> None:
+    blobs = tmp_path / "hub" / "models--a" / "blobs"
+    blobs.mkdir(parents=True)
+    (blobs / "before").write_bytes(bytes(1000))
+    sizes: Queue[int] = Queue()
+    with hub.arriving(sizes.put, interval=0.01):
+        assert sizes.get(timeout=10) == 0
+        (blobs / "model.incomplete").write_bytes(bytes(500))
+        while sizes.get(timeout=10) != 500:
+            pass
 
 
 def test_a_download_leaves_room_on_the_disk(tokens: list[object], monkeypatch) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import durations, requests
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import sample
@@ -18,8 +18,9 @@ from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import Cancelled, InputError, ModelError
+from bertviz_core.errors import Cancelled, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import checkpoint
+from bertviz_core.models.planned import paper_model
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Performer
@@ -130,9 +131,34 @@ def test_a_training_is_the_same_on_the_other_side(store, uploaded, tmp_path, loa
 
 def test_a_download_is_performed(monkeypatch):
     fetched = []
+
+    def absent(name, *_):
+        raise DownloadNeeded(name, 12_400_000)
+
+    monkeypatch.setattr(checkpoint, "find", absent)
     monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked))
-    Performer().perform(crossed(tasks.download("someone/model", "v1")), Progress())
+    progress = Progress()
+    Performer().perform(crossed(tasks.download("someone/model", "v1")), progress)
     assert fetched == [("someone/model", "v1", from_environment())]
+    assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model", 12, "MB")
+
+
+def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder, uploaded, monkeypatch):
+    downloaded = checkpoint.find(str(tiny_folder))
+    monkeypatch.setattr(checkpoint, "find", lambda *_: replace(downloaded, name="someone/model"))
+    names = ("entropy", "sep_gradients")  # the second needs a masked-word head, which this model lacks
+    wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
+    Performer().perform(crossed(tasks.hub_model(wanted, store)), Progress())
+    entropy, gradients = (requests.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
+    assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
+
+
+def test_a_planned_model_can_be_estimated(uploaded):
+    wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in ("entropy", "surface_patterns")]
+    assert len(requests.passes(wanted)) == 1
+    demo = [replace(request, checkpoint=checkpoint.find("demo")) for request in wanted]
+    assert durations.operations(wanted[0]) > 10 * durations.operations(demo[0])
+    assert durations.seconds(None, [wanted]) > durations.seconds(None, [demo]) > 0
 
 
 def test_a_corpus_of_this_process_alone_is_refused(store, tiny, source):

@@ -19,6 +19,7 @@ def attention_lines(
     key: str,
     text: str,
     title: str,
+    name: str,
     min_weight: float,
     pins: Sequence[str],
     masked: Collection[int],
@@ -28,12 +29,13 @@ def attention_lines(
 ) -> None:
     """Mount the drawing; only this head's matrix travels.
 
+    name: of saved drawings, without the suffix.
     text: tells one input from another; with another text the reader's pins give way to `pins`.
     pins: "from3" or "to3", positions of first tokens, from 1.   masked: positions of masked tokens, from 0.
     on_pins, on_mask: called with the new pins, or the first position to mask or to give back, in session state.
     """
     drawn = line_data(seen, head, title=title, min_weight=min_weight, masked=masked)
-    data = {**drawn, "pins": list(pins), "text": text, "canMask": can_mask}
+    data = {**drawn, "pins": list(pins), "text": text, "name": name, "canMask": can_mask}
     _component()(data=data, key=key, on_pins_change=on_pins, on_mask_change=on_mask)
 
 

@@ -15,7 +15,7 @@ from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weight
 from pages.shared import boxes, services
 from pages.shared.frame import address, appearance, catalogue, corpus_picker, links, uploads
 from pages.shared.frame.catalogue import Entry
-from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.frame.selection import Selection, head_options, neighbor, short_names
 from pages.shared.jobs import panel as job_panel
 
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
@@ -75,13 +75,16 @@ def _model() -> Checkpoint:
     asked = address.ahead("model", DEMO)
     if asked not in known:
         known.append(asked)
+    names = short_names(known)
+    at = f" Chosen: `{asked}`." if names[asked] != asked else ""
     name = address.selectbox(
         "Model",
         known,
         key="model",
         default=DEMO,
         accept_new_options=access.folders is None or access.downloads != 0,
-        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0],
+        format_func=lambda name: names.get(name, name),
+        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0] + at,
     )
     checkpoint = find(name or DEMO, access=access)
     if name and st.session_state.get("model remembered") != name:
@@ -164,17 +167,18 @@ def stepper(selection: Selection) -> None:
     """The chosen head on a page itself: previous, picker, next; the sidebar's picker follows."""
     options = head_options(selection.checkpoint)
     st.session_state[ON_PAGE] = selection.head.label()
-    step_button(-1, options, "page")
-    st.selectbox(
-        "Head",
-        options,
-        key=ON_PAGE,
-        format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
-        label_visibility="collapsed",
-        on_change=_take,
-        width=125,
-    )
-    step_button(1, options, "page")
+    with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
+        step_button(-1, options, "page")
+        st.selectbox(
+            "Head",
+            options,
+            key=ON_PAGE,
+            format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
+            label_visibility="collapsed",
+            on_change=_take,
+            width=125,
+        )
+        step_button(1, options, "page")
 
 
 def step_button(step: int, options: list[str], at: str) -> None:

@@ -42,6 +42,11 @@ def everything_key(wanted: list[Request]) -> str:
     return "all/" + "/".join(request.key() for request in wanted)
 
 
+def hub_model(key: str, wanted: list[Request]) -> None:
+    """Ask for a hub model's files and for all of these analyses of it, as one job under `everything_key`."""
+    _ask(key, wanted[0].checkpoint.name, lambda: tasks.hub_model(wanted, services.store()))
+
+
 def download(key: str, name: str, revision: str | None) -> None:
     """Ask for a hub model's files."""
     _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)

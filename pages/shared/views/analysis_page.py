@@ -12,7 +12,7 @@ from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Head, ranks
-from pages.shared import boxes, page
+from pages.shared import boxes, page, services
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
@@ -25,8 +25,10 @@ def show(analysis: Analysis) -> None:
     """Claim, map, chosen head, top segments, table, downloads, About and provenance."""
     selection = sidebar.current()
     page.header(analysis.name, selection)
-    st.markdown(plain(analysis.summary))
-    result = page.result_or_stop(selection.request(analysis.name), selection, analysis.result_class)
+    request = selection.request(analysis.name)
+    if services.find(request) is None:
+        st.markdown(plain(analysis.summary))
+    result = page.result_or_stop(request, selection, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
         _heads(analysis, result, values, selection)
@@ -43,7 +45,6 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
     """What the columns say of all heads, and of the chosen one."""
     chosen = head_view.choose(analysis, result)
     _claim(chosen, result, values[chosen], selection)
-    page.metrics(_key_numbers(chosen, result, values[chosen], selection))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown(f"**Head map**: {plain(chosen.label)}")
@@ -51,6 +52,7 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
         page.head_map(chosen.map(result, selection.base), f"{analysis.name}-map", alt, selection)
     with right:
         head_view.numbers(analysis, result, selection, chosen)
+    page.metrics(_key_numbers(chosen, result, values[chosen], selection))
     if analysis.own_figure:
         figure = page.drawn(analysis.own_figure, result, selection.base)
         page.chart(figure, f"{analysis.name}-figure", analysis.title, head=selection.head)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -19,7 +18,7 @@ from pages.shared.components.attention_lines import attention_lines
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens, token_pair
-from pages.shared.views.beside import Side
+from pages.shared.views.beside import Side, drawing_name
 
 KEY = "attention-lines"
 
@@ -49,8 +48,8 @@ def lines(
     seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, min_weight: float, masked: Sequence[int]
 ) -> None:
     """The drawing; pins and masks go to the address."""
-    title = f"Head {selection.label}, {selection.checkpoint.name}"
-    side = Side(seen, selection.head, title, one, masked, same_tokens=True)
+    title = f"Head {selection.label}, {selection.checkpoint.label}"
+    side = Side(seen, selection.head, title, drawing_name(selection, selection.head), one, masked, same_tokens=True)
     _lines(side, KEY, can_mask, min_weight)
 
 
@@ -72,6 +71,7 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         key=key,
         text=side.one.digest(),
         title=side.title,
+        name=side.name,
         min_weight=min_weight,
         pins=marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
         masked=side.masked,
@@ -122,11 +122,11 @@ def _bold(label: str, bold: bool) -> str:
     return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
 
 
-def downloads(seen: InputAttention, selection: Selection, one: OneInput, pair: tuple[int, int]) -> None:
+def downloads(seen: InputAttention, selection: Selection, one: OneInput, pair: tuple[int, int], shape: str) -> None:
     """What is shown, of this head as CSV, of every head as safetensors, and all heads from the one to the other of a
-    `pair` (query, key) as CSV."""
+    `pair` (query, key) as CSV; lines, one `shape` of the drawing, have buttons of their own."""
     about = exports.input_origin(selection.checkpoint, selection.settings, one.digest())
-    name = exports.slug("attention", Path(selection.checkpoint.name).name, selection.head.label(), one.digest()[:8])
+    name = f"{drawing_name(selection, selection.head)}-{one.digest()[:8]}"
     files.offer(
         {
             "CSV": (f"{name}.csv", lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about})),
@@ -134,9 +134,10 @@ def downloads(seen: InputAttention, selection: Selection, one: OneInput, pair: t
             "safetensors": (f"{name}.safetensors", lambda: seen.to_safetensors(about)),
         }
     )
+    pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
     st.caption(
-        "CSV: this head, as shown; heads: all heads from the one token to the other. safetensors: every head. SVG and "
-        "PNG: the buttons above the lines."
+        "CSV: this head, as shown; heads: all heads from the one token to the other. safetensors: every head."
+        + pictures
     )
 
 

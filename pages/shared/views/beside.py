@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core import exports
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
@@ -17,7 +18,7 @@ from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection, head_options
+from pages.shared.frame.selection import Selection, head_options, short_names
 from pages.shared.views import input_choice
 
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
@@ -31,6 +32,7 @@ class Side:
         seen: The attention.
         head: The head that is drawn.
         title: What it is, in a few words.
+        name: Of saved drawings, without the suffix.
         one: The input as this side's model reads it.
         masked: Positions of masked tokens, from 0.
         same_tokens: Whether it has the tokens of the first side, so that pins and masks serve both.
@@ -39,6 +41,7 @@ class Side:
     seen: InputAttention
     head: Head
     title: str
+    name: str
     one: OneInput
     masked: Sequence[int]
     same_tokens: bool
@@ -83,13 +86,14 @@ def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], vie
     asked = address.ahead("model2", known[0])
     if asked not in known:
         known.append(asked)
-    access = services.access()
+    access, names = services.access(), short_names(known)
     name = address.selectbox(
         "Other model",
         known,
         key="model2",
         default=known[0],
         accept_new_options=access.folders is None or access.downloads != 0,
+        format_func=lambda name: names.get(name, name),
         width=280,
     )
     checkpoint = find(name or DEMO, access=access)
@@ -102,7 +106,7 @@ def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], vie
     positions = [position for position in masked if other.can_mask(position, model.tokens)] if same else []
     if not same:
         st.caption("This model reads other tokens: pins and masks of one side do not serve the other.")
-    title = f"Head {head.label(selection.base)}, {checkpoint.name}"
+    title = f"Head {head.label(selection.base)}, {checkpoint.label}"
     return replace(_side(there, model, other, positions, view, head, title), same_tokens=same)
 
 
@@ -117,7 +121,14 @@ def _side(
 ) -> Side:
     shown = mask(one, masked, model.tokens) if masked else one
     maps = services.attention(model, shown.example, selection.settings.weights)
-    return Side(look(shown.layout, maps, view), head, title, one, masked, same_tokens=True)
+    name = drawing_name(selection, head)
+    return Side(look(shown.layout, maps, view), head, title, name, one, masked, same_tokens=True)
+
+
+def drawing_name(selection: Selection, head: Head) -> str:
+    """Of saved lines: what they are of which model."""
+    norms = ["norms"] * (selection.settings.weights == "norms")
+    return exports.slug("attention", *norms, selection.checkpoint.label, head.label())
 
 
 def _head(checkpoint: Checkpoint, first: Head) -> Head:

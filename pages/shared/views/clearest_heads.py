@@ -30,23 +30,27 @@ SEGMENTS = 2
 SENTENCES = 2
 SENTENCE = 70  # characters of a sentence that is seen without scrolling
 BESIDE = 3  # examples in a row
+DOES = {
+    "next": "puts {:.1%} of its attention on the next token",
+    "previous": "puts {:.1%} of its attention on the previous token",
+    "to_sep": "puts {:.1%} of its attention on [SEP]",
+    "to_punct": "puts {:.1%} of its attention on full stops and commas",
+    "broad": "looks broadly: the entropy of its attention is {:.2f} nats",
+}
 
 
 def sentences(results: Results, selection: Selection) -> None:
-    """One sentence for each of the clearest heads, that has a verdict or is over its threshold, with links."""
+    """A list with one sentence for each of the clearest heads that has a verdict or is over its threshold."""
     thresholds, lines = asdict(Thresholds()), []
     for one in derived(clearest, results):
         if one.value > thresholds["entropy" if one.behavior == "broad" else one.behavior]:
-            unit = "nats of entropy" if one.quantity == "entropy" else "of its attention"
-            lines.append(
-                f"{one.head.label(selection.base)} {plain(BEHAVIORS[one.behavior][-1])}: {number(one.value)} {unit}"
-            )
+            does = DOES[one.behavior].format(one.value)
+            lines.append(f"Head {one.head.label(selection.base)} {plain(does)}.")
     for label, what in derived(linguistic, results).items():
-        lines.append(
-            f"{Head.parse(label).label(selection.base)} finds {plain(what)}, above the baseline on held-out text"
-        )
+        head = Head.parse(label).label(selection.base)
+        lines.append(f"Head {head} finds {plain(what)}, above the baseline on held-out text.")
     if lines:
-        st.markdown("**The clearest heads.** " + "; ".join(f"head {line}" for line in lines) + ".")
+        st.markdown("**The clearest heads**\n" + "".join(f"\n- {line}" for line in lines))
 
 
 def behaviors(results: Results, selection: Selection) -> None:

@@ -21,7 +21,7 @@ from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
 from pages.shared.boxes import plain
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection
+from pages.shared.frame.selection import Selection, short_names
 
 SHOWN = 15  # heads in the table
 Runs = dict[str, str]  # address -> name
@@ -37,9 +37,8 @@ def choose() -> tuple[Any, Any]:
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 200)
-        a, b = (_pick(label, known[analysis], default, 340) for label, default in (("a", 0), ("b", 1)))
+    analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 170)
+    a, b = (_pick(label, known[analysis], default, 260) for label, default in (("a", 0), ("b", 1)))
     return _result(analysis, a), _result(analysis, b)
 
 
@@ -68,26 +67,26 @@ def _runs(analysis: str) -> Runs:
     runs on the demo model come first."""
     corpora, access = stored.names(ANALYSES[analysis].corpus), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
-    found = []
+    found, shown = [], short_names(sorted({one.provenance["model"]["name"] for one in services.runs()}))
     for one in services.runs():
         origin = one.provenance
         visible = origin["corpus"]["digest"] in corpora and (models is None or origin["model"]["name"] in models)
         if one.analysis == analysis and visible and "others" not in origin:
-            name = _name(origin, corpora[origin["corpus"]["digest"]])
+            name = _name(origin, shown[origin["model"]["name"]], corpora[origin["corpus"]["digest"]])
             changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
             found.append(_Named(one.key[:16], name, (origin["model"]["name"] != DEMO, changed, name)))
     runs = {one.address: one.name for one in sorted(found, key=lambda one: one.rank)}
     return runs | checkpoints.names(services.shipped_emergence(), analysis)
 
 
-def _name(origin: dict[str, Any], corpus: str) -> str:
+def _name(origin: dict[str, Any], model: str, corpus: str) -> str:
     """As "demo on encyclopedia, norms": what differs from the defaults is named."""
     usual = Settings(weights="norms").to_json() | {"weights": "attention"}
     settings = {"weights": "attention"} | origin["settings"]
     words = {"mode": "mode {}", "max_length": "at most {} tokens", "limit": "{} inputs", "seed": "seed {}"}
     different = [words.get(k, "{}").format(v) for k, v in settings.items() if v != usual[k]]
     different += [f"{name.replace('_', ' ')} {value}" for name, value in origin["options"].items()]
-    return ", ".join([f"{origin['model']['name']} on {corpus}", *different])
+    return ", ".join([f"{model} on {corpus}", *different])
 
 
 def _result(analysis: str, address: str) -> Any:
@@ -107,8 +106,13 @@ def quantity(comparison: Comparison) -> str:
         default=comparison.most_changed(),
         format_func=lambda key: key.replace("_", " "),
         follows=True,
-        width=320,
+        width=170,
     )
+
+
+def notes(comparison: Comparison) -> None:
+    """What a reader must know before believing a difference."""
+    st.caption(plain(" ".join(comparison.notes)))
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:

@@ -45,17 +45,13 @@ def choose_direction(result: AntecedentCounts) -> int:
 
 def claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
     """What this run shows in one direction, in a sentence with its numbers; and the way to the head it names."""
-    best, n, origin = result.best(direction=direction), int(result.n[0]), result.provenance
+    best, n = result.best(direction=direction), int(result.n[0])
     row = result.head_row(best)
-    chance, drawn, rules = (percent(result.chance(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
     outside = ", which the paper does not measure" if direction else ""
     st.markdown(
         f"**Head {best.head.label(selection.base)}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
         f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}). "
-        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}; the rules find {rules}. "
-        f"{_verdict(result, direction)}{_other_direction(result, direction, selection.base)} "
-        f"{result.single:,} mentions have only one candidate. :gray[Read as {boxes.plain(origin['format'])}; head "
-        f"words by the {origin['head_words']}.]"
+        f"{_verdict(result, direction)}"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
@@ -64,6 +60,17 @@ def claim(result: AntecedentCounts, direction: int, selection: Selection) -> Non
             icon=":material/info:",
         )
     _offer(best, selection)
+
+
+def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
+    """Chance and the rules, whether the other direction is better, and how the file was read."""
+    n, origin = int(result.n[0]), result.provenance
+    chance, drawn, rules = (percent(result.chance(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
+    st.caption(
+        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}; the rules find {rules}."
+        f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
+        f"{boxes.plain(origin['format'])}; head words by the {origin['head_words']}."
+    )
 
 
 def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str:

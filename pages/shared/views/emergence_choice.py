@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses import durations
 from bertviz_core.analyses.request import Request
@@ -18,7 +19,7 @@ from bertviz_core.models.allowed import trainings
 from pages.shared import boxes, services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection
+from pages.shared.frame.selection import Selection, short_names
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -26,12 +27,18 @@ SHIPPED = "demo"
 HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
 
 
-def result_or_stop(selection: Selection) -> Emergence:
+def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     """The chosen emergence, as far as it is stored; above it the offer to compute what is missing, or the running job.
 
-    Raises BertvizError for a folder that holds no training.
+    Args:
+        selection: The choices of the sidebar.
+        options: Where the choice is drawn.
+
+    Raises:
+        BertvizError: A folder holds no training.
     """
-    chosen = _choose()
+    with options:
+        chosen = _choose()
     if chosen == SHIPPED:
         return services.shipped_emergence()
     training = find_training(chosen, services.access())
@@ -61,13 +68,14 @@ def _choose() -> str:
     asked = address.ahead("training", SHIPPED)
     if asked not in (SHIPPED, *folders):
         folders.append(asked)
+    names = short_names([SHIPPED, *folders])
     chosen = address.selectbox(
         "Training",
         [SHIPPED, *folders],
         key="training",
         default=SHIPPED,
         accept_new_options=not folders_limited,
-        width=420,
+        format_func=lambda name: names.get(name, name),
         help="`demo` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
         + "The corpus, mode and settings in the sidebar apply to all others.",

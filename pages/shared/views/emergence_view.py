@@ -68,10 +68,9 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
     began, ended, offset = (percent(share, n) for share in (*result.best_accuracy[[0, -1], row], result.baseline[row]))
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
-        loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, and "
+        loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
     st.markdown(
-        f"**From step {first} to step {last} {loss}the best head's UAS from {began} to {ended}; the best fixed offset "
-        f"reaches {offset}.**"
+        f"**Steps {first} to {last}: {loss}the best head's UAS from {began} to {ended} (fixed offset: {offset}).**"
     )
 
 
@@ -125,7 +124,7 @@ def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selec
     """By behavior, or by the value of one quantity; gives which."""
     known = [column.label for column in columns(result, place)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Heads** at step {result.steps[place]:,}", width="content")
+        st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
         shown = address.selectbox(
             "Map quantity",
             [BY_BEHAVIOUR, *known],
@@ -151,8 +150,11 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, place: int, base: 
 
 def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[dict[str, Any]]:
     """What changes in the map from step to step, for the browser to play."""
-    maps = (map_at(result, labels, shown, place, base).to_json() for place in range(len(result.steps)))
-    return [{name: described[name] for name in ("values", "groups")} for described in maps]
+    if shown == BY_BEHAVIOUR:  # without what the heads say when they are pointed at
+        maps = (behavior_map(at_step, [], {}, base, counted(labels)) for at_step in labels)
+    else:
+        maps = (map_at(result, labels, shown, place, base) for place in range(len(result.steps)))
+    return [{name: described[name] for name in ("values", "groups")} for described in (each.to_json() for each in maps)]
 
 
 def _stopped(result: Emergence) -> None:

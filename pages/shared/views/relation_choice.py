@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import streamlit as st
-
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
@@ -47,29 +45,28 @@ def _request(selection: Selection) -> Request:
 def counts(stored: DependencyHeads, selection: Selection) -> Counts:
     """Draw the choice of the counts."""
     default = _default(stored, selection)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        view = address.segmented("Trees", [*VIEWS], key="view", default=default.view)
-        min_count = address.number("Minimum words", 1, default=default.min_count, key="least", step=10, width=130)
-        offsets = default.offsets
-        if not selection.settings.paper:
-            offsets = address.number("Maximum offset", 1, 20, offsets, key="offsets", width=120)
-        merge = address.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
+    view = address.segmented("Trees", [*VIEWS], key="view", default=default.view)
+    min_count = address.number("Minimum words", 1, default=default.min_count, key="least", step=10)
+    offsets = default.offsets
+    if not selection.settings.paper:
+        offsets = address.number("Maximum offset", 1, 20, offsets, key="offsets")
+    merge = address.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
     return Counts(view, min_count, offsets, merge)
 
 
 def choose(result: RelationCounts) -> tuple[str, int]:
     """Draw the choice of relation and direction. A relation brings its best head's direction along."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        relation = address.selectbox(
-            "Relation",
-            result.relations,
-            key="relation",
-            default=result.most_telling(),
-            follows=True,
-            on_change=lambda: address.release("direction"),
-        )
-        best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
-        direction = address.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
+    relation = address.selectbox(
+        "Relation",
+        result.relations,
+        key="relation",
+        default=result.most_telling(),
+        follows=True,
+        on_change=lambda: address.release("direction"),
+        width=200,
+    )
+    best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
+    direction = address.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
     return relation, DIRECTIONS.index(direction)
 
 

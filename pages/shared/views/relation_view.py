@@ -60,36 +60,44 @@ def say_view(result: RelationCounts, view: str) -> None:
 
 
 def headline(result: RelationCounts, relation: str, direction: int, selection: Selection) -> None:
-    """What the shown head does for the relation, whether the best head is above the baseline, and the way to it."""
+    """What the shown head does for the relation, whether the best head is above the baseline, and the way to it: one
+    line."""
     index = result.relations.index(relation)
     row, n = result.to_frame().iloc[index], int(result.n.sum(0)[index])
     shown, share = Choice(direction, selection.head), _share(result, index, direction, selection.head)
     best = Choice(int(result.best()[index][0]), Head.parse(row["head"]))
     is_best = share == row["accuracy"]
-    text, button = st.columns([5, 1], vertical_alignment="center")
-    with text:
-        offset = f"{offset_name(row['baseline_offset'])} is right for {percent(row['baseline_accuracy'], n)}"
-        at = "" if is_best else f" The best head is {_named(best, selection)}, with {percent(row['accuracy'], n)}."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        above = "above" if row["above_baseline"] else "not clearly above"
+        held_out = f"{percent(row['heldout_accuracy'], n)} held out, {above} the best fixed offset's"
+        rests_on = held_out if _has_verdict(row, n) else "no verdict; the best fixed offset has"
+        at = "" if is_best else f"the best is {_named(best, selection)}: {percent(row['accuracy'], n)}; "
         st.markdown(
-            f"**Head {_named(shown, selection)}, finds {percent(share, n)} of {n:,} {plain(relation)}**; the best "
-            f"fixed offset: {offset}.{at} {verdict(row, n)}"
+            f"**Head {_named(shown, selection)}, finds {percent(share, n)} of {n:,} {plain(relation)}**; {at}"
+            f"{rests_on} {percent(row['baseline_accuracy'], n)}."
         )
-    if not is_best:
-        label = best.head.label(selection.base)
-        button.button(f"Choose {label}", on_click=take, args=(result, index), icon=":material/my_location:")
+        if not is_best:
+            label = best.head.label(selection.base)
+            st.button(f"Choose {label}", on_click=take, args=(result, index), icon=":material/my_location:")
 
 
-def verdict(row: Any, n: int) -> str:
-    """Whether the best head of a relation is above its best fixed offset, and what that rests on."""
-    interval = f"{percent(row['heldout_low'], n)} to {percent(row['heldout_high'], n)}"
+def _has_verdict(row: Any, n: int) -> bool:
+    return n >= MIN_SCORED and not np.isnan(row["heldout_accuracy"])
+
+
+def verdict(result: RelationCounts, relation: str) -> str:
+    """What the verdict on a relation's best head rests on, or why there is none; and what the best offset does."""
+    index = result.relations.index(relation)
+    row, n = result.to_frame().iloc[index], int(result.n.sum(0)[index])
+    offset = f"The best fixed offset: {offset_name(row['baseline_offset'])}."
     if n < MIN_SCORED:
-        return f"Fewer than {MIN_SCORED} words: too few for a verdict."
-    if np.isnan(row["heldout_accuracy"]):
-        return "One half of the sentences has no such word: there is no held-out accuracy, and no verdict."
-    what = "is above" if row["above_baseline"] else "is not clearly above"
+        return f"Fewer than {MIN_SCORED} words: too few for a verdict. {offset}"
+    if not _has_verdict(row, n):
+        return f"One half of the sentences has no such word: no held-out accuracy, and no verdict. {offset}"
+    interval = f"{percent(row['heldout_low'], n)} to {percent(row['heldout_high'], n)}"
     return (
-        f"Selected on one half of the sentences and scored on the other, the best head has "
-        f"{percent(row['heldout_accuracy'], n)} ({interval}), which {what} the offset."
+        "Held out: the best head is selected on one half of the sentences and scored on the other; the interval is "
+        f"{interval}. {offset}"
     )
 
 

@@ -67,7 +67,7 @@ def _by_layer(step: Step, key: str, results: Results, selection: Selection) -> N
     with left:
         page.chart(page.drawn(build, result, selection.base), f"{key}-figure", alt, head=selection.head)
     with right:
-        st.markdown(f"**Head map**: {plain(column.short)}")
+        st.markdown(f"**Head map**: {plain(column.label)}")
         is_change = step.page == "ablation"
         squares = (
             derived(change_map, result, column, selection.base) if is_change else column.map(result, selection.base)

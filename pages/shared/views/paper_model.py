@@ -1,0 +1,87 @@
+"""The paper's own model on the overview, where the hub has it and downloads are allowed: all of it as one job."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from threading import Timer
+
+import streamlit as st
+
+from bertviz_core.access import Access
+from bertviz_core.analyses import durations
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import passes
+from bertviz_core.engine.jobs import Job
+from bertviz_core.errors import DownloadNeeded
+from bertviz_core.models import checkpoint
+from bertviz_core.models.planned import NAME, paper_model
+from pages.shared import services, stored
+from pages.shared.frame import links
+from pages.shared.frame.selection import Selection
+from pages.shared.jobs import panel as job_panel
+from pages.shared.jobs import reader_jobs
+
+DELAY = 2.0  # seconds, until the page is drawn
+HERE = 0  # bytes to download, of a model that is on this machine
+Answer = Future[int | None]
+
+
+def offer(selection: Selection) -> None:
+    """Download and analyze it in one job; nothing where it is shown already, or where the hub is out of reach."""
+    access = services.access()
+    if access.downloads == 0 or selection.checkpoint.name == NAME:
+        return
+    wanted = stored.everything("overview", replace(selection, checkpoint=paper_model()))
+    key = reader_jobs.everything_key(wanted)
+    job = reader_jobs.job(key)
+    answer = _asked(job.state if job and job.finished else "", access)
+    if not answer.done():
+        _wait(answer)
+    elif (size := answer.result()) is not None:
+        with st.container(border=True):
+            st.markdown(f"**{NAME}**, the model of the paper: 12 × 12 heads")
+            _show(job, size, (key, wanted))
+
+
+def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> None:
+    """The link to the model, the running job, or the button that starts it."""
+    if job is not None and not job.finished:
+        job_panel.running(job)
+        return
+    job_panel.ended(job, "What was downloaded and computed is kept.")
+    if size == HERE:
+        links.to("overview", f"Open {NAME}", icon=":material/dashboard:", model=NAME)
+        return
+    length = durations.text(durations.seconds(services.store(), passes(to_start[1])))
+    st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis: {length} after the download.")
+    label = f"Download {size / 1e6:,.0f} MB and analyze"
+    st.button(label, on_click=reader_jobs.hub_model, args=to_start, icon=":material/download:")
+
+
+@st.cache_resource(ttl=600, show_spinner=False)
+def _asked(last_state: str, _access: Access) -> Answer:
+    """The hub's answer, asked for once for all readers, off the page's way; anew when a job of it has ended."""
+    answer: Answer = Future()
+    timer = Timer(DELAY, lambda: answer.set_result(_size(_access)))
+    timer.daemon = True  # the server's end waits for no hub
+    timer.start()
+    return answer
+
+
+def _size(access: Access) -> int | None:
+    """Bytes to download; None where the model cannot be had."""
+    try:
+        checkpoint.find(NAME, access=access)
+    except DownloadNeeded as needed:
+        return needed.size
+    except Exception:  # whatever a network, a disk or a library raises: there is nothing to offer
+        return None
+    return HERE
+
+
+@st.fragment(run_every=1.0)
+def _wait(answer: Answer) -> None:
+    """Draw the page again when the hub has answered."""
+    if answer.done():
+        st.rerun()

@@ -1,0 +1,102 @@
+"""The paper's own model on the overview, with a double of the hub: offered, fetched and analyzed in one job, or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from bertviz_core.models.planned import NAME
+from pages.shared import stored
+from pages.shared.views import paper_model
+from tests.app.test_app import open_app, own_store, wait_for_job, words
+
+__all__ = ["own_store"]
+LABEL = "Download 440 MB and analyze"
+
+
+class Hub:
+    """What the hub answers.   folder: of the files, once they are fetched.   error: where it cannot be reached."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.fetched, self.asked = folder, False, 0
+        self.error: Exception | None = None
+
+    def model_info(self, *_: object, **options: object) -> SimpleNamespace:
+        self.asked += 1
+        assert options["timeout"] <= 5
+        if self.error:
+            raise self.error
+        return SimpleNamespace(siblings=[SimpleNamespace(rfilename="model.safetensors", size=440_000_000)])
+
+    def snapshot_download(self, *_: object, local_files_only: bool = False, **__: object) -> str:
+        if local_files_only and not self.fetched:
+            raise FileNotFoundError
+        self.fetched = True
+        return str(self.folder)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny_folder: Path) -> Hub:
+    double = Hub(tiny_folder)
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda **_: double)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", double.snapshot_download)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(paper_model, "DELAY", 0.0)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    return double
+
+
+def answered(**address: str) -> AppTest:
+    """The overview, once the hub has answered."""
+    app = open_app(**address)
+    paper_model._asked("", None).result(timeout=10)
+    return app.run()
+
+
+def labels(app: AppTest) -> set[str]:
+    return {button.label for button in app.button}
+
+
+def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "MAX_COST", 1)  # surface patterns, entropy, clustering and the linguistic ones
+    app = answered(max_length="64")  # the double's positions
+    assert LABEL in labels(app) and "min after the download" in words(app)
+    assert hub.asked == 1
+    next(button for button in app.button if button.label == LABEL).click().run()
+    app = wait_for_job(app)
+    assert hub.fetched and not app.error and not app.exception
+    paper_model._asked("done", None).result(timeout=10)
+    app.run()
+    assert LABEL not in labels(app)
+    link = next(link for link in app.get("page_link") if link.proto.label == f"Open {NAME}")
+    assert f"model={NAME}" in link.proto.query_string
+    there = open_app(model=NAME, max_length="64")
+    assert not there.error and "Of 4 heads:" in words(there) and LABEL not in labels(there)
+
+
+@pytest.mark.parametrize("error", [OSError("no route"), TimeoutError()])
+def test_without_the_hub_nothing_is_offered_and_it_is_asked_once(hub: Hub, error: Exception) -> None:
+    hub.error = error
+    app = answered()
+    app.run()
+    assert NAME not in words(app) and LABEL not in labels(app) and not app.error
+    assert hub.asked == 1
+
+
+def test_where_downloads_are_off_the_hub_is_not_asked(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTVIZ_DOWNLOADS", "off")
+    st.cache_resource.clear()
+    app = open_app()
+    app.run()
+    assert NAME not in words(app) and hub.asked == 0
+
+
+def test_a_page_does_not_wait_for_the_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper_model, "DELAY", 3600.0)
+    app = open_app()
+    assert LABEL not in labels(app) and app.metric and not app.exception
