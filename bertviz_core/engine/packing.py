@@ -1,4 +1,4 @@
-"""Arrays and JSON values as bytes and back, without pickle: safetensors, with what is no array in its header."""
+"""Arrays and JSON values as bytes and back, without pickle: safetensors, with everything but arrays in its header."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
-    """Values by name: numpy arrays, tensors, bytes and whatever JSON can say. `metadata` stands beside them."""
+    """Values by name: numpy arrays, tensors, bytes and JSON values. `metadata` is stored beside them."""
     arrays, other = {}, {}
     for name, value in values.items():
         if isinstance(value, bytes):

@@ -81,7 +81,7 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         pair_bias=probe_run.pairs.bias.reshape(-1, *heads),
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=probe_run.about,
-        sentences=[_kept(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
+        sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
     )
 
 
@@ -92,11 +92,11 @@ def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
     for start in range(0, len(indices), EXAMPLES):
         chosen = indices[start : start + EXAMPLES]
         numbers = [probe_run.sentences[i].number for i in chosen]
-        guesses = [_kept(probe_run, i)["guesses"] for i in chosen]
+        guesses = [_example(probe_run, i)["guesses"] for i in chosen]
         yield {"sentences": [{"number": n, "guesses": g} for n, g in zip(numbers, guesses, strict=True)]}
 
 
-def _kept(probe_run: ProbeRun, index: int) -> dict[str, Any]:
+def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
     return {
