@@ -23,7 +23,9 @@ from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, steps
 from bertviz_core.tour.standings import counted, standings
 from pages.shared.frame import catalogue
-from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401  (a fixture)
+from tests.app.driving import open_app, unescaped, wait_for_job, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 PAGES = [entry.name for entry in catalogue.ENTRIES]
 SHOWN = steps(PAGES)
@@ -228,3 +230,16 @@ def test_the_step_of_the_no_op_says_what_norms_change() -> None:
         app = tour(number, weights=weights)
         said = unescaped("".join(info.value for info in app.info))
         assert re.search(r"\[SEP\] receives \d+% of the weights and \d+% of the norms", said)
+
+
+def test_without_a_result_every_step_offers_to_compute_it_and_the_end_all_of_them(tiny_folder: Path) -> None:
+    for number in range(1, LAST + 1):
+        app = tour(number, model=str(tiny_folder), max_length="32", limit="4")
+        assert not app.exception, number
+        if app.error:  # the model was saved without the head that gradients and ablation need
+            assert SHOWN[number - 1].page in ("sep_gradients", "ablation") and "masked-word head" in words(app)
+            continue
+        offers = [button for button in app.main.button if button.label.startswith(("Analyze", "Run all"))]
+        assert len(offers) == 1, number
+        assert not app.main.get("plotly_chart")
+    assert f"Of {len(CLAIMS)} claims of the paper: {len(CLAIMS)} not computed." in words(app)
