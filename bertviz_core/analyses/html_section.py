@@ -11,6 +11,7 @@ import numpy as np
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.numbers import number
+from bertviz_core.plotting.template import ON_WHITE
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -71,7 +72,7 @@ def highest_heads(result: Result, analysis: Analysis) -> str:
 
 
 def _figure(name: str, figure: go.Figure) -> str:
-    drawn = figure.update_layout(template="plotly_white").to_html(include_plotlyjs=False, full_html=False)
+    drawn = figure.update_layout(template=ON_WHITE).to_html(include_plotlyjs=False, full_html=False)
     return f"<figure><h2>{escape(name)}</h2>{drawn}</figure>"
 
 

@@ -13,10 +13,12 @@ import numpy as np
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
+from bertviz_core.numbers import plural
 
 if TYPE_CHECKING:
     import pandas as pd
 
+UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -188,6 +190,11 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
         padded = np.reshape(array, np.shape(array) + (1,) * (len(shape) - np.ndim(array)))
         frame[name] = np.broadcast_to(padded, shape).reshape(-1)
     return frame
+
+
+def counted(provenance: dict[str, Any]) -> str:
+    """What the numbers rest on, as "64 documents, 126 segments, 15,682 tokens"."""
+    return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:

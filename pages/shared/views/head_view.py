@@ -18,7 +18,7 @@ from pages.shared.boxes import plain
 from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
 
-MAX_NAMED = 12
+MAX_NAMED = 10
 
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
