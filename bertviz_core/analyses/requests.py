@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import details, durations
 from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here, share_done
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
@@ -262,6 +262,10 @@ def _pass(
             raise
     else:
         asked.measure.run(model, examples, [each.total for each in chunks.sums], progress, execution.batch_tokens)
+        if hasattr(asked.measure, "take_details"):
+            parts = list(asked.measure.take_details(chunks.sums[0].total))
+            for number, detail in enumerate(parts):
+                details.keep(store, first.key(), number, len(parts), detail)
     progress.start("Writing the results")
     results = [
         ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))

@@ -5,7 +5,7 @@ Definitions: docs/methods.md, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,17 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         about=probe_run.about,
         sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
     )
+
+
+def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
+    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `sentences.find` reads these
+    from the corpus, so that one that is deleted is gone."""
+    indices = probe_run.gold.indices.tolist()
+    for start in range(0, len(indices), EXAMPLES):
+        chosen = indices[start : start + EXAMPLES]
+        numbers = [probe_run.sentences[i].number for i in chosen]
+        guesses = [_example(probe_run, i)["guesses"] for i in chosen]
+        yield {"sentences": [{"number": n, "guesses": g} for n, g in zip(numbers, guesses, strict=True)]}
 
 
 def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
