@@ -11,6 +11,8 @@ import torch
 from bertviz_core.analyses.probes.controls import redrawn
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.probes import AttentionOnly, ProbeBatch, ProbeSettings
+from bertviz_core.analyses.probes.word_maps import WordMaps
+from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.norms import observing
 from bertviz_core.models.sentences import Sentences
@@ -47,6 +49,12 @@ def maps_by_loops(model, encoded):
     return maps
 
 
+def fill(features, model, encoded):
+    maps = WordMaps(model, False)
+    stream.run(model, encoded, [maps], Progress())
+    features.take(maps)
+
+
 @pytest.mark.parametrize("network", ["trained", "random"])
 def test_features_and_scores_are_those_of_norms(network, tiny, source):
     seen = observing(tiny, "norms")
@@ -57,7 +65,7 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
     probe = filled(AttentionOnly(ProbeSettings(heads)))
     w, u = probe.weights.tolist()
     with Features(encoded, [np.zeros(len(one.sentence.words), dtype=np.int64) for one in encoded], heads) as features:
-        features.fill(model, encoded, Progress(), None, False)
+        fill(features, model, encoded)
         for number, one in enumerate(encoded):
             expected = maps_by_loops(model, one)
             place, row = features.row[number]
@@ -80,6 +88,6 @@ def test_norms_are_not_weights(tiny, source):
     for weights in ("attention", "norms"):
         rows = [np.zeros(len(one.sentence.words), dtype=np.int64) for one in encoded]
         with Features(encoded, rows, tiny.layers * tiny.heads) as features:
-            features.fill(observing(tiny, weights), encoded, Progress(), None, False)
+            fill(features, observing(tiny, weights), encoded)
             maps.append(np.array(features.groups[-1].maps, dtype=np.float32))
     assert np.abs(maps[0] - maps[1]).max() > 0.01
