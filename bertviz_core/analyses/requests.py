@@ -269,10 +269,10 @@ def _pass(
             asked.measure.run_stages(examples, each.total, progress, stage)
     else:
         asked.measure.run(model, examples, [each.total for each in chunks.sums], progress, execution.batch_tokens)
-        if hasattr(asked.measure, "take_details"):
-            parts = list(asked.measure.take_details(chunks.sums[0].total))
-            for number, detail in enumerate(parts):
-                details.keep(store, first.key(), number, len(parts), detail)
+    if not asked.chunked and hasattr(asked.measure, "take_details"):
+        parts = list(asked.measure.take_details(chunks.sums[0].total))
+        for number, detail in enumerate(parts):
+            details.keep(store, first.key(), number, len(parts), detail)
     progress.start("Writing the results")
     results = [
         ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))
