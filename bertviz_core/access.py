@@ -51,30 +51,30 @@ def from_environment(variables: Mapping[str, str] | None = None) -> Access:
     Raises:
         SettingsError: A variable cannot be read. The app then opens nothing at all.
     """
-    given = os.environ if variables is None else variables
-    public = _switch(given, "BERTVIZ_PUBLIC")
+    env = os.environ if variables is None else variables
+    public = _switch(env, "BERTVIZ_PUBLIC")
     return Access(
         public=public,
-        folders=_folders(given) if given.get("BERTVIZ_MODELS") else () if public else None,
-        downloads=_downloads(given, 0 if public else None),
+        folders=_folders(env) if env.get("BERTVIZ_MODELS") else () if public else None,
+        downloads=_downloads(env, 0 if public else None),
         hub_token=False,
-        reader_uploads=round(_number(given, "BERTVIZ_READER_UPLOADS", LOCAL.reader_uploads / 10**6) * 10**6),
-        uploads=round(_number(given, "BERTVIZ_UPLOADS", LOCAL.uploads / 10**9) * 10**9),
-        upload_days=_at_least_one(given, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days),
-        jobs=_at_least_one(given, "BERTVIZ_JOBS", LOCAL.jobs),
-        reader_jobs=_at_least_one(given, "BERTVIZ_READER_JOBS", LOCAL.reader_jobs),
+        reader_uploads=round(_number(env, "BERTVIZ_READER_UPLOADS", LOCAL.reader_uploads / 10**6) * 10**6),
+        uploads=round(_number(env, "BERTVIZ_UPLOADS", LOCAL.uploads / 10**9) * 10**9),
+        upload_days=_at_least_one(env, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days),
+        jobs=_at_least_one(env, "BERTVIZ_JOBS", LOCAL.jobs),
+        reader_jobs=_at_least_one(env, "BERTVIZ_READER_JOBS", LOCAL.reader_jobs),
     )
 
 
-def _switch(given: Mapping[str, str], name: str) -> bool:
-    value = given.get(name, "").strip().lower()
+def _switch(variables: Mapping[str, str], name: str) -> bool:
+    value = variables.get(name, "").strip().lower()
     if value not in (*YES, *NO):
         raise SettingsError(f"{name} is {value!r}.", hint="Give 1 or 0.")
     return value in YES
 
 
-def _number(given: Mapping[str, str], name: str, default: float) -> float:
-    value = given.get(name, "").strip()
+def _number(variables: Mapping[str, str], name: str, default: float) -> float:
+    value = variables.get(name, "").strip()
     try:
         number = float(value) if value else default
     except ValueError:
@@ -84,19 +84,19 @@ def _number(given: Mapping[str, str], name: str, default: float) -> float:
     return number
 
 
-def _at_least_one(given: Mapping[str, str], name: str, default: int) -> int:
-    return max(1, round(_number(given, name, default)))
+def _at_least_one(variables: Mapping[str, str], name: str, default: int) -> int:
+    return max(1, round(_number(variables, name, default)))
 
 
-def _downloads(given: Mapping[str, str], default: int | None) -> int | None:
-    value = given.get("BERTVIZ_DOWNLOADS", "").strip().lower()
+def _downloads(variables: Mapping[str, str], default: int | None) -> int | None:
+    value = variables.get("BERTVIZ_DOWNLOADS", "").strip().lower()
     if not value:
         return default
-    return 0 if value in NO else round(_number(given, "BERTVIZ_DOWNLOADS", 0) * 10**9)
+    return 0 if value in NO else round(_number(variables, "BERTVIZ_DOWNLOADS", 0) * 10**9)
 
 
-def _folders(given: Mapping[str, str]) -> tuple[Path, ...]:
-    folders = [Path(name).expanduser() for name in given["BERTVIZ_MODELS"].split(os.pathsep) if name.strip()]
+def _folders(variables: Mapping[str, str]) -> tuple[Path, ...]:
+    folders = [Path(name).expanduser() for name in variables["BERTVIZ_MODELS"].split(os.pathsep) if name.strip()]
     for folder in folders:
         if not folder.is_dir():
             raise SettingsError(f"BERTVIZ_MODELS names {str(folder)!r}, which is not a folder.", hint="Check the path.")

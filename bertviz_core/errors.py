@@ -1,6 +1,6 @@
 """One family of errors. Each says what happened, where, and what to do about it."""
 
-QUOTED = 300  # characters: an input of megabytes is not sent back to whoever gave it
+QUOTED = 300  # characters: an input of megabytes is not sent back
 
 
 def shorten(text: str, most: int = QUOTED) -> str:
@@ -20,7 +20,7 @@ class BertvizError(Exception):
     """Something the user can mend; shown without a traceback, exit code 2 on the command line.
 
     `what` is a full sentence; `where` names a file and line; `hint` says what to do next. Each is cut to QUOTED
-    characters, for it may repeat what somebody gave.
+    characters, for it may repeat an input.
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:

@@ -113,7 +113,7 @@ def suffixes(analysis: str, result_class: type[Result]) -> tuple[str, ...]:
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
     """Suffix -> the bytes of a file, made when called."""
-    made: dict[str, Callable[[], bytes]] = {
+    files: dict[str, Callable[[], bytes]] = {
         ".csv": lambda: to_csv(result),
         ".json": lambda: to_json(result),
         ".html": lambda: to_html(result),
@@ -121,11 +121,11 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".safetensors": result.to_bytes,
     }
     for name in result.more_tables:
-        made[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
+        files[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
     analysis = ANALYSES.get(result.analysis)
     if analysis and (latex := analysis.latex):
-        made[".tex"] = lambda: latex(result.default_view()).encode()
-    return made
+        files[".tex"] = lambda: latex(result.default_view()).encode()
+    return files
 
 
 def file_name(result: Result, suffix: str) -> str:
@@ -169,7 +169,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_records(path: Path, records: Iterable[Any]) -> None:
     """A JSON list, written as it is read: memory does not grow with it. Nothing stands at the path before it is whole.
 
-    Raises SettingsError where the file cannot be written, and whatever the reading raises.
+    Raises SettingsError where the file cannot be written, and what the reading raises.
     """
     partial = path.with_name(path.name + ".partial")
     try:
@@ -208,7 +208,7 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """The same for a single input that was run by itself: `digest` tells its tokens from others."""
+    """The same for a single input that was run by itself: `digest` is that of its tokens."""
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

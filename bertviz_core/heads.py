@@ -50,7 +50,7 @@ def all_heads(layers: int, heads: int) -> list[Head]:
 
 def highest(values: np.ndarray) -> Head:
     """The head with the highest of (layer, head) values, the first of equals; NaN where a head has no value."""
-    return Head(*(int(place) for place in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+    return Head(*(int(index) for index in np.unravel_index(int(np.nanargmax(values)), values.shape)))
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

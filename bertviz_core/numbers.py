@@ -1,4 +1,4 @@
-"""Numbers from text that somebody else wrote, and numbers as text."""
+"""Numbers from untrusted text, and numbers as text."""
 
 import re
 

@@ -20,10 +20,13 @@ DEVICES = ("auto", "cpu", "cuda")
 class Settings:
     """Everything here is part of a result's key.
 
-    max_length: tokens of a segment, special ones included.   limit: the first so many segments, None for all.
-    seed: of every random choice.   mode: "corrected", or "paper" for the release's own choices.
-    dtype: of the parameters; softmax and statistics are float32 and sums float64 in any case.
-    weights: what is read as a map: attention weights, or how much each moves (docs/methods.md, section 11).
+    Attributes:
+        max_length: Tokens of a segment, special ones included.
+        limit: The first so many segments, None for all.
+        seed: Of every random choice.
+        mode: "corrected", or "paper" for the release's own choices.
+        dtype: Of the parameters; softmax and statistics are float32 and sums float64 in any case.
+        weights: What is read as a map: attention weights, or how much each moves (docs/methods.md, section 11).
     """
 
     max_length: int = 128

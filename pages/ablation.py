@@ -21,7 +21,7 @@ from pages.shared.derived import derived
 from pages.shared.frame import address, sidebar
 from pages.shared.views import ablation_view, head_view
 
-WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 210), ("value", 130))}
+WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 190), ("value", 190))}
 
 selection = sidebar.current()
 page.header("ablation", selection)
@@ -41,7 +41,7 @@ with choices:
 change, top = result["loss_change"], result.largest("loss_change")
 worse = result.matter()
 st.markdown(
-    f"**Without head {top.label(base)} the masked-word loss changes most, by {change[top.layer, top.head]:+.3f} nats; "
+    f"**Without head {top.label(base)} the masked-word loss changes most, by {change[top.layer, top.head]:+.3g} nats; "
     f"{worse} of {change.size} heads matter.**"
 )
 entries = [
@@ -51,7 +51,7 @@ entries = [
 if "to_sep_loss_change" in result.present:
     at = result.largest("to_sep_loss_change")
     to_sep = result["to_sep_loss_change"][at.layer, at.head]
-    entries.append(("Largest, [SEP] only", f"{to_sep:+.3f} nats", f"head {at.label(base)}; a no-op: 0"))
+    entries.append(("Largest, [SEP] only", f"{to_sep:+.3g} nats", f"head {at.label(base)}; a no-op: 0"))
 correlation = result.correlation()
 entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))
 

@@ -23,7 +23,7 @@ if comparison.changes:
     compare_view.maps(comparison, key, selection)
     page.metrics(compare_view.numbers(comparison.changes[key], selection))
     compare_view.notes(comparison)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([2, 3], gap="medium")
     with left:
         st.subheader("A against B")
         drawing = page.drawn(figure.scatter, comparison, key, selection.base)

@@ -1,4 +1,4 @@
-"""Emergence: how the heads' behaviors come about while a model is trained, checkpoint by checkpoint."""
+"""Emergence: how the heads' behaviors develop while a model is trained, checkpoint by checkpoint."""
 
 import streamlit as st
 

@@ -31,9 +31,9 @@ entries = [
 ]
 for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
     if name in result.present:
-        here, theirs = result.layer_means(name), paper.LAYER_MEANS[name]
+        here, printed = result.layer_means(name), paper.LAYER_MEANS[name]
         layer = f"layer {int(here.argmax()) + selection.base}"
-        entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(theirs):.2f}"))
+        entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(printed):.2f}"))
 beside = norms_view.change(result, selection)
 
 left, right = st.columns([3, 2], gap="medium")

@@ -71,13 +71,27 @@ def tiny(tiny_folder: Path):
 
 
 @pytest.fixture(scope="session")
-def masked(tmp_path_factory: pytest.TempPathFactory):
+def masked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same with a masked-word head, so that every analysis runs on it."""
-    from bertviz_core.models import checkpoint, loading
-    from tests.families import FAMILIES, save
+    from tests import predicting
 
-    folder = save(FAMILIES["bert"], tmp_path_factory.mktemp("masked-bert"), auto="AutoModelForMaskedLM")
-    return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+    return predicting.save("bert", tmp_path_factory.mktemp("masked-bert"))
+
+
+@pytest.fixture(scope="session")
+def masked(masked_folder: Path):
+    """The tiny random BERT with a masked-word head, loaded once."""
+    from tests import predicting
+
+    return predicting.load(masked_folder)
+
+
+@pytest.fixture(scope="session")
+def example_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PYTHONPATH of processes that have the example of an analysis of one's own installed."""
+    from tests.examples import package
+
+    return package.python_path(package.install(tmp_path_factory.mktemp("installed")))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ from bertviz_core.models.single_input import FirstSegments
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings
-from tests.cli.test_commands import run
+from tests.cli.running import run
 
 CONLL = "#begin document (a); part 0\na 0 0 She PRP (S* - - - - * (1)\na 0 1 slept VBD *) - - - - * -\na 0 2 her PRP * - - - - * (1)\n#end document\n"  # noqa: E501
 THREE = "0\tShe\t(1)\n1\tsaw\t-\n2\therself\t(1)\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
@@ -11,19 +10,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from bertviz_core.plotting.palette import NEUTRAL, Marker
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
-    import numpy as np
     import plotly.graph_objects as go
 
-    from bertviz_core.analyses.head_averages import HeadAverages
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.plotting.head_map import HeadMap
-    from bertviz_core.plotting.style import Series
 
 Kind = Literal["text", "treebank", "coreference"]
 
@@ -69,70 +64,6 @@ class View:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class HeadColumn:
-    """One quantity that an analysis gives every head, in the overview, the head panel and the exports.
-
-    Attributes:
-        quantity: Its name in exports.
-        label: Its name on the screen, as in "attention to [SEP]".
-        read: From a result to its values (layer, head), or None where the result lacks the quantity.
-        baseline: From a result to the value reached without a model, and that baseline's name.
-        percent: Whether values are shown as percentages.
-        name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
-        marker: Color and symbol of its dots.
-        overview: Whether it stands in the overview and the head panel.
-    """
-
-    quantity: str
-    label: str
-    read: Callable[[Any], np.ndarray | None]
-    baseline: Callable[[Any], tuple[float, str]] | None = None
-    percent: bool = False
-    name: str = ""
-    marker: Marker = NEUTRAL
-    overview: bool = True
-
-    @property
-    def short(self) -> str:
-        """The shorter label."""
-        return self.name or self.label
-
-    def text(self, value: float) -> str:
-        """A value as it is shown."""
-        from bertviz_core.numbers import number
-
-        return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
-
-    def series(self, result: Any) -> Series:
-        """Its dots in a figure by layer."""
-        from bertviz_core.plotting.style import Series
-
-        values = self.read(result)
-        assert values is not None, f"the result has no {self.quantity}"
-        return Series(self.quantity, values, self.short, self.marker)
-
-    def map(self, result: Any, base: int = 1) -> HeadMap:
-        """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
-        import numpy as np
-
-        from bertviz_core.plotting.head_map import value_map
-
-        values = self.read(result)
-        assert values is not None, f"the result has no {self.quantity}"
-        limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
-        return value_map(values, self.label, base=base, limits=limits)
-
-
-def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
-    """A column of a HeadAverages result; `more` are further fields of HeadColumn."""
-
-    def read(result: HeadAverages) -> np.ndarray | None:
-        return result[quantity] if quantity in result.present else None
-
-    return HeadColumn(quantity, label, read, **more)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """One analysis. Its package has the modules `measure` (which may import torch), `result` and `figure`, or is a
@@ -141,7 +72,7 @@ class Analysis:
         measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
         figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
 
-    An analysis that is no average of a measure over the inputs has in place of `measure.measure`:
+    An analysis that is not an average of a measure over the inputs has, in place of `measure.measure`:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
@@ -162,7 +93,7 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: The same as `control_key`, where that is not made of its name.
+        control: The same as `control_key`, where that is not derived from its name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         limit: How many inputs it reads where the settings give no limit; None for all.

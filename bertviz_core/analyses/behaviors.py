@@ -30,10 +30,10 @@ class Thresholds:
     to_punct: float = 0.6
 
     @classmethod
-    def read(cls, given: Iterable[str]) -> Thresholds:
+    def read(cls, texts: Iterable[str]) -> Thresholds:
         """The defaults but for what is given, as "entropy=3.0"; raises SettingsError for anything else."""
         values = {}
-        for text in given:
+        for text in texts:
             name, _, value = text.partition("=")
             try:
                 values[name] = float(value)
@@ -56,8 +56,9 @@ def behaviors(
 ) -> np.ndarray:
     """(layer, head) names out of BEHAVIORS; of several that apply the last in that order wins (section 6, Figure 6).
 
-    averages: (layer, head) for each of QUANTITIES; a quantity that is missing or NaN applies to no head.
-    linguistic: the heads that the dependency and coreference analyses found.
+    Args:
+        averages: (layer, head) for each of QUANTITIES; a quantity that is missing or NaN applies to no head.
+        linguistic: The heads that the dependency and coreference analyses found.
     """
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")

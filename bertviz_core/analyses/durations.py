@@ -22,7 +22,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 
 RECORDS = 8  # of each kind of pass, the latest
-LOADING = 3.0  # seconds, where no pass has told
+LOADING = 3.0  # seconds, before any pass was timed
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6}  # tokens a word; windows overlap by half
 LENGTHS = {"text": 1.0, "treebank": 0.2, "coreference": 1.0}  # of one input, as a share of the maximum length
 SPEED = 0.3  # of the multiplication that is measured, what a pass reaches
@@ -111,11 +111,11 @@ def _records(store: Store, together: Sequence[Request]) -> list[dict[str, Any]]:
         if (exact := cache.get(f"rate/{_kind(together)}")) is not None:
             return list(json.loads(exact))
         rest = _kind(together).partition("/")[2]
-        wanted = {request.analysis for request in together}
+        analyses = {request.analysis for request in together}
         similar = [
             json.loads(cache.get(name) or b"[]")
             for name in cache.iterkeys()
-            if name.startswith("rate/") and name.endswith(f"/{rest}") and wanted & set(name.split("/")[1].split("+"))
+            if name.startswith("rate/") and name.endswith(f"/{rest}") and analyses & set(name.split("/")[1].split("+"))
         ]
         return max(similar, key=lambda records: records[0]["rate"], default=[]) if all(similar) else []
     return []

@@ -14,7 +14,7 @@ class Estimate:
     Attributes:
         values: (layer, head), NaN where a head has none.
         error: (layer, head) standard errors; None where none are known.
-        n: Number of cases of which `values` are the shares; None where they are no proportions.
+        n: Number of cases of which `values` are the shares; None where they are not proportions.
     """
 
     values: np.ndarray

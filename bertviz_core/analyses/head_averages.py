@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-TOP = 5  # segments remembered for each head and quantity: where the value is highest
+TOP = 5  # segments stored for each head and quantity: those with the highest values
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +76,5 @@ class HeadAverages(Result):
 
 @cache
 def averages_of(analysis: str) -> type[HeadAverages]:
-    """The class of one analysis's averages, where the analysis has no class of its own."""
+    """The class of one analysis's averages, where the analysis defines none."""
     return type("HeadAverages", (HeadAverages,), {"analysis": analysis, "__slots__": ()})

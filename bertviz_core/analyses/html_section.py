@@ -11,6 +11,7 @@ import numpy as np
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.numbers import number
+from bertviz_core.plotting.template import ON_WHITE
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -41,7 +42,7 @@ def section(result: Result, title: str, figures: Mapping[str, go.Figure], analys
         result: What is shown.
         title: Its heading.
         figures: By their titles, which stand above them and not in them.
-        analysis: Whose columns of heads say what the result shows, where it has no claim of its own.
+        analysis: Its columns summarize a result that has no claim.
     """
     claim = result.claim() or (highest_heads(result, analysis) if analysis else "")
     drawn = "".join(_figure(name, figure) for name, figure in figures.items())
@@ -71,7 +72,7 @@ def highest_heads(result: Result, analysis: Analysis) -> str:
 
 
 def _figure(name: str, figure: go.Figure) -> str:
-    drawn = figure.update_layout(template="plotly_white").to_html(include_plotlyjs=False, full_html=False)
+    drawn = figure.update_layout(template=ON_WHITE).to_html(include_plotlyjs=False, full_html=False)
     return f"<figure><h2>{escape(name)}</h2>{drawn}</figure>"
 
 

@@ -42,7 +42,7 @@ class Request:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def for_analysis(self, analysis: str) -> Request:
-        """The same model, corpus and settings under another analysis, which has options and files of its own."""
+        """The same model, corpus and settings under another analysis, with its default options."""
         if analysis == self.analysis:
             return self
         return Request(analysis, self.checkpoint, self.source, self.settings)

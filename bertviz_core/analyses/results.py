@@ -13,10 +13,12 @@ import numpy as np
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
+from bertviz_core.numbers import plural
 
 if TYPE_CHECKING:
     import pandas as pd
 
+UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -49,7 +51,7 @@ class Result(ABC):
         return {}
 
     def summary(self) -> dict[str, Any]:
-        """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding of its own."""
+        """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding."""
         return {}
 
     def default_view(self) -> Result:
@@ -57,7 +59,7 @@ class Result(ABC):
         return self
 
     def to_bytes(self) -> bytes:
-        """safetensors, with everything that is no array as JSON in its header."""
+        """safetensors, with everything but the arrays as JSON in its header."""
         return pack({field.name: getattr(self, field.name) for field in fields(self)}, analysis=self.analysis)
 
     @classmethod
@@ -76,7 +78,7 @@ class Result(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ViewedResult(Result):
-    """A result of which tables and figures show a view: a type of its own, which `default_view` gives."""
+    """A result whose tables and figures show a view, another type, which `default_view` gives."""
 
     def arrays(self) -> dict[str, Any]:
         return self.default_view().arrays()
@@ -188,6 +190,11 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
         padded = np.reshape(array, np.shape(array) + (1,) * (len(shape) - np.ndim(array)))
         frame[name] = np.broadcast_to(padded, shape).reshape(-1)
     return frame
+
+
+def counted(provenance: dict[str, Any]) -> str:
+    """What the numbers rest on, as "64 documents, 126 segments, 15,682 tokens"."""
+    return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:

@@ -42,11 +42,11 @@ def reports() -> list[ReportRequest]:
 def main() -> None:
     SHIPPED.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        store, wanted = Store(Path(folder), shipped=Path(folder)), requests()
-        compute_all(wanted, store, progress=Progress())
+        store = Store(Path(folder), shipped=Path(folder))
+        compute_all(requests(), store, progress=Progress())
         for report in reports():
             report.compute(store, Execution())
-        keys = [request.key() for request in wanted] + [str(report.lines_key(store)) for report in reports()]
+        keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
         for path in SHIPPED.glob("*.safetensors"):
             path.unlink()
         for key in keys:

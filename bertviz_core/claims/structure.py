@@ -80,11 +80,11 @@ def _probe_above(result: Any, probe: str, other: str, points: float) -> Verdict:
     at = [result.probes.index(name) if name in result.probes else None for name in (probe, other)]
     if None in at:
         raise KeyError(other)
-    one, two = (tuple(float(array[i]) for array in (result.score, result.low, result.high)) for i in at)
+    first, second = (tuple(float(array[i]) for array in (result.score, result.low, result.high)) for i in at)
     return Verdict(
-        compare(one[1] - two[2], one[2] - two[1], points),
-        f"{probe.replace('-', ' ').capitalize()}: {one[0]:.1%} ({one[1]:.1%} to {one[2]:.1%}); "
-        f"{other.replace('-', ' ')}: {two[0]:.1%} ({two[1]:.1%} to {two[2]:.1%}).",
+        compare(first[1] - second[2], first[2] - second[1], points),
+        f"{probe.replace('-', ' ').capitalize()}: {first[0]:.1%} ({first[1]:.1%} to {first[2]:.1%}); "
+        f"{other.replace('-', ' ')}: {second[0]:.1%} ({second[1]:.1%} to {second[2]:.1%}).",
     )
 
 

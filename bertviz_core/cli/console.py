@@ -134,13 +134,13 @@ class Console:
 class PrintedProgress(Progress):
     """Says where it is on standard error, a few times a second on a terminal, every ten seconds in a log."""
 
-    said: float = 0.0
+    last_shown: float = 0.0
 
     def advance(self, count: int) -> None:
         super().advance(count)
         terminal = sys.stderr.isatty()
-        if time.monotonic() - self.said > (0.2 if terminal else 10) or (count and self.done == self.total):
-            self.said = time.monotonic()
+        if time.monotonic() - self.last_shown > (0.2 if terminal else 10) or (count and self.done == self.total):
+            self.last_shown = time.monotonic()
             print(
                 f"\r\033[K{self}" if terminal else str(self), end="" if terminal else "\n", file=sys.stderr, flush=True
             )

@@ -33,7 +33,7 @@ def emergence(
     text: Annotated[str, typer.Option(help="Text for surface patterns, entropy and the loss.")] = "encyclopedia",
     treebank: Annotated[str, typer.Option(help="Treebank for dependency heads.")] = "treebank",
 ) -> None:
-    """How the heads' behaviors come about during a training: every checkpoint of a folder, side by side."""
+    """How the heads' behaviors develop during a training: every checkpoint of a folder, side by side."""
     console.check_out(Emergence.analysis, Emergence)
     series = Series(find_training(folder), find_source(text), find_source(treebank), console.settings())
     with ExitStack() as stack:

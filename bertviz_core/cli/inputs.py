@@ -152,9 +152,9 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     inputs = segments_of(console)
     example = pick(inputs, item)
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
-    one = OneInput(example, layout_of(example, inputs.tokens))
-    origin = exports.input_origin(checkpoint, inputs.settings, one.digest())
-    return look(one.layout, attention(model, example), view), origin
+    single = OneInput(example, layout_of(example, inputs.tokens))
+    origin = exports.input_origin(checkpoint, inputs.settings, single.digest())
+    return look(single.layout, attention(model, example), view), origin
 
 
 def _require_words(inputs: Any) -> None:

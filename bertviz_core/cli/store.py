@@ -49,10 +49,10 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
     header = read_header(head)
     if header is None:
         return {"what": "unreadable"}
-    about, asked = origin(header[1]), header[1]["options"]
+    about, options = origin(header[1]), header[1]["options"]
     settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
     settings += [f"limit {about['limit']}"] if about["limit"] else []
-    settings += [f"{name} {value}" for name, value in asked.items() if isinstance(value, str | int | float)]
+    settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
     model = Path(about["model"]).name
     return {"what": header[0], "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.results import Result
 from bertviz_core.emergence.result import Emergence
 
-QUANTITIES = {  # an emergence keeps averages by name, whatever analysis they are of
+QUANTITIES = {  # an emergence stores averages by name, not by analysis
     "surface_patterns": ("previous", "next", "current", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep"),
     "entropy": ("entropy", "from_cls", "max_weight"),
 }

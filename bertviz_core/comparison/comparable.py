@@ -28,26 +28,26 @@ def values_of(provenance: dict[str, Any]) -> dict[str, Any]:
 
 def differing(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """Names of what differs between two provenances."""
-    one, other = values_of(a), values_of(b)
-    return [name for name in one | other if one.get(name) != other.get(name)]
+    first, second = values_of(a), values_of(b)
+    return [name for name in first | second if first.get(name) != second.get(name)]
 
 
 def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """Sentences about what makes two runs hard to compare, then on how errors are combined."""
-    one, other, found = values_of(a), values_of(b), []
+    first, second, notes = values_of(a), values_of(b), []
     for name in differing(a, b):
-        pair = f"({_shown(one.get(name))} and {_shown(other.get(name))})"
+        pair = f"({_shown(first.get(name))} and {_shown(second.get(name))})"
         if name in INPUTS:
-            found.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
+            notes.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
         elif name == "mode":
-            found.append("The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.")
+            notes.append("The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.")
         elif name == "weights":
-            found.append("One run read attention weights, the other norms: the same quantities of other maps.")
+            notes.append("One run read attention weights, the other norms: the same quantities of other maps.")
         elif name == "corpus":
-            found.append("The runs read different corpora, so a difference may be one of the texts.")
+            notes.append("The runs read different corpora, so a difference may be one of the texts.")
         elif name not in ("model", "seed"):
-            found.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
-    return [*found, CONSERVATIVE] if "corpus" not in differing(a, b) else found
+            notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
+    return [*notes, CONSERVATIVE] if "corpus" not in differing(a, b) else notes
 
 
 def _shown(value: Any) -> Any:
@@ -55,7 +55,7 @@ def _shown(value: Any) -> Any:
 
 
 def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
-    """What tells the runs apart, in a few words each."""
+    """The differences between the runs, in a few words each."""
     if not (different := differing(a, b)):
         return "A", "B"
     return _name(a, different), _name(b, different)

@@ -8,15 +8,15 @@ import plotly.graph_objects as go
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import number
+from bertviz_core.plotting.template import finish
 
 COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
 UNMARKED = "#8c8c8c"
 
 
 def paper_figure(result: Comparison) -> go.Figure:
-    """The quantity in which the most heads changed."""
-    key = result.most_changed()
-    return scatter(result, key) if result.changes else by_depth(result, key)
+    """The quantity that is shown at first."""
+    return (scatter if result.changes else by_depth)(result, result.opens_on)
 
 
 def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
@@ -42,7 +42,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
         )
     figure.update_xaxes(title=f"A: {result.names[0]}")
     figure.update_yaxes(title=f"B: {result.names[1]}")
-    return _framed(figure)
+    return finish(figure, 380)
 
 
 def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
@@ -68,7 +68,7 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(title="layer / number of layers")
     figure.update_yaxes(title=key.replace("_", " "))
-    return _framed(figure)
+    return finish(figure, 380)
 
 
 def distributions(result: Comparison, key: str) -> go.Figure:
@@ -87,9 +87,4 @@ def distributions(result: Comparison, key: str) -> go.Figure:
         )
     figure.update_xaxes(title=key.replace("_", " "))
     figure.update_yaxes(title="share of heads", range=[0, 1.02], tickformat=".0%")
-    return _framed(figure)
-
-
-def _framed(figure: go.Figure) -> go.Figure:
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    return figure.update_layout(height=380, margin={"l": 60, "r": 10, "t": 40, "b": 45}, legend=legend, dragmode=False)
+    return finish(figure, 380)

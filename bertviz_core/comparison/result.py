@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import safetensors.numpy
 
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALPHA = 0.05
+CHECKPOINTS = (
+    "A training keeps the averages of its checkpoints and not how they vary over segments, so there are no standard "
+    "errors, and no difference is marked. Accuracies on a treebank have them."
+)
+UNTESTED = {
+    "clustering": "Divergences are summed over all tokens, not by segment: without standard errors no difference is "
+    "marked.",
+    "probes": "A probe gives each head one weight: without standard errors no difference is marked.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,7 @@ class Comparison(Result):
 
     Attributes:
         compared: Name of the analysis.
-        a, b: Each run's estimates by quantity, in one order.
+        a, b: Each run's estimates by quantity, in one order: first the one that the analysis's own page opens on.
         other: Provenance of run B; `provenance` is that of run A.
         missing: Quantities that only one of the runs has.
         changes: By quantity; empty where the models have different shapes.
@@ -86,7 +96,7 @@ class Comparison(Result):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What tells A and B apart."""
+        """The differences between A and B."""
         return names(self.provenance, self.other)
 
     @property
@@ -98,6 +108,8 @@ class Comparison(Result):
             found.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
         if self.missing:
             found.append(f"Only one of the runs has: {', '.join(self.missing)}.")
+        if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
+            found.append(UNTESTED.get(self.compared, CHECKPOINTS))
         return found
 
     def arrays(self) -> dict[str, Any]:
@@ -160,15 +172,13 @@ class Comparison(Result):
         return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
 
     def claim(self) -> str:
-        """How many heads changed in the quantity in which the most did."""
-        if not self.changes:
-            return self.notes[0]
-        key = self.most_changed()
-        return self.claim_of(key)
+        """How many heads changed in the quantity that the analysis's page opens on."""
+        return self.claim_of(self.opens_on) if self.changes else self.notes[0]
 
-    def most_changed(self) -> str:
-        """The quantity in which the most heads changed, the first of equals."""
-        return max(self.changes or self.a, key=lambda key: self.changes[key].marked.sum() if self.changes else 0)
+    @property
+    def opens_on(self) -> str:
+        """The quantity that is shown at first."""
+        return next(iter(self.a))
 
     def claim_of(self, key: str, base: int = 1) -> str:
         """What changed in one quantity, in one sentence."""
@@ -187,7 +197,8 @@ def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
     one, other = a.default_view(), b.default_view()
     found, beside = _estimates(one), _estimates(other)
-    shared = [key for key in found if key in beside]
+    opening = _opening(one)
+    shared = sorted((key for key in found if key in beside), key=lambda key: key != opening)
     if a.analysis != b.analysis or not shared:
         raise SettingsError(
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
@@ -207,6 +218,14 @@ def _estimates(result: Result) -> dict[str, Estimate]:
     columns = ANALYSES[result.analysis].columns
     read = {column.quantity: column.read(result) for column in columns}
     return {name: Estimate(values) for name, values in read.items() if values is not None}
+
+
+def _opening(result: Result) -> str:
+    """What the page of the analysis opens on: of a treebank the most telling relation, else the first column."""
+    if isinstance(result, RelationCounts):
+        return result.most_telling()
+    columns = ANALYSES[result.analysis].columns
+    return next((column.quantity for column in columns if column.read(result) is not None), "")
 
 
 def _first(run: dict[str, Estimate]) -> Estimate:

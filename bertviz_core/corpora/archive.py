@@ -19,7 +19,7 @@ MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
 LONGEST_NAME = 1 << 16  # bytes
 PIECE = 1 << 16
-BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # beginnings of names that are no corpus
+BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
 DOCX = "word/document.xml"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
 
@@ -52,10 +52,10 @@ def joined(open_archive: Open, name: str) -> BinaryIO:
         return _stream(paragraphs(read(), name) for member, read in members(open_archive, name) if member == DOCX)
     if "[Content_Types].xml" in names or "mimetype" in names:
         raise InputError("This is an office document or a book, not text.", where=name, hint="Save its text as .txt.")
-    wanted = texts_of(names)
-    if not wanted:
+    texts = texts_of(names)
+    if not texts:
         raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
-    return _stream(_ended(read()) for member, read in members(open_archive, name) if member in wanted)
+    return _stream(_ended(read()) for member, read in members(open_archive, name) if member in texts)
 
 
 def texts_of(names: list[str]) -> set[str]:
@@ -125,8 +125,7 @@ def _of_tar(open_archive: Open, name: str) -> Iterator[Member]:
             kind = header[156:157]
             if kind in (b"L", b"x"):
                 text = b"".join(body.pieces(LONGEST_NAME))
-                found = text.rstrip(b"\0") if kind == b"L" else _path_of(text)
-                long_name = found or long_name
+                long_name = (text.rstrip(b"\0") if kind == b"L" else _path_of(text)) or long_name
             elif kind in (b"0", b"\0"):
                 prefix = header[345:500].rstrip(b"\0") if header[257:263] == b"ustar\0" else b""
                 short = (prefix + b"/" if prefix else b"") + header[:100].split(b"\0")[0]

@@ -56,8 +56,8 @@ class ExampleCorpus:
             shape = "a string" if form == "text" else "a list of strings with at least one entry"
             raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
         other = {name: entry for name, entry in value.items() if name != form}
-        given = value[form]
-        clean = whole(given) if form == "text" else [whole(entry) for entry in given]
+        content = value[form]
+        clean = whole(content) if form == "text" else [whole(entry) for entry in content]
         return Record(number, line, form, clean, other)
 
 

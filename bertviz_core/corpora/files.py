@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from bertviz_core.corpora.samples import find_source
-from bertviz_core.corpora.source import CHUNK, Source, from_path
+from bertviz_core.corpora.source import Source, from_path
+from bertviz_core.corpora.unpacking import CHUNK
 from bertviz_core.errors import InputError
 
 COLUMN = "text"
@@ -48,18 +49,18 @@ def joined(sources: Sequence[Source]) -> Source:
 
 
 def _expanded(name: str) -> list[Path]:
-    """The files that a name stands for; a sample's name stands for itself."""
+    """The files that a name matches; a sample's name matches itself."""
     path = Path(name)
     if path.is_dir():
         inside = sorted(inner for inner in path.rglob("*") if inner.is_file())
-        found = [inner for inner in inside if not any(part.startswith(".") for part in inner.relative_to(path).parts)]
+        files = [inner for inner in inside if not any(part.startswith(".") for part in inner.relative_to(path).parts)]
     elif path.exists() or not glob.has_magic(name):
         return [path]
     else:
-        found = sorted(match for match in map(Path, glob.glob(name, recursive=True)) if match.is_file())  # noqa: PTH207
-    if not found:
+        files = sorted(match for match in map(Path, glob.glob(name, recursive=True)) if match.is_file())  # noqa: PTH207
+    if not files:
         raise InputError("There is no file.", where=name, hint="Name a file, a folder of files, or a pattern.")
-    return found
+    return files
 
 
 def _file(path: Path, column: str) -> Source:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from bertviz_core.corpora.source import CHUNK, Source, Start
+from bertviz_core.corpora.source import Source, Start
+from bertviz_core.corpora.unpacking import CHUNK
 from bertviz_core.errors import InputError
 
 
@@ -33,7 +34,7 @@ class LineOffsets:
         self.end += size
 
     def of(self, line: int) -> int:
-        """The offset of a line; those before it are forgotten."""
+        """The offset of a line; those before it are dropped."""
         del self._offsets[: line - self._first]
         self._first = line
         return self._offsets[0]
@@ -65,7 +66,7 @@ def part_of(source: Source, start: Start, data: bytes) -> Source:
 
 
 class Slices:
-    """Reads ranges of the unpacked text; ranges that come in order are read in one go, whatever the compression."""
+    """Reads ranges of the unpacked text; ranges that come in order are read in one pass, with any compression."""
 
     def __init__(self, source: Source) -> None:
         self._source = source

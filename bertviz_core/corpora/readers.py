@@ -48,7 +48,7 @@ def open_corpus(kind: str, source: Source) -> None:
 
 
 def check(kind: str, source: Source) -> None:
-    """Read a source of this kind to its end, so that what nobody can read is refused before it is kept."""
+    """Read a source of this kind to its end, so that an unreadable file is refused before it is stored."""
     checks = {
         "text": check_text,
         "treebank": check_treebank,

@@ -52,9 +52,9 @@ def _corefers(lines: list[str], rows: list[str]) -> bool:
         return False
     if rows[0].startswith("{"):
         return '"sentences"' in rows[0] and "clusters" in rows[0]
-    found = formats.recognize("coreference", [(1, rows[0])])
-    named = found is not None and found.name in ("GAP", "LitBank", "CoNLL-2012")
-    return named or (found is not None and any(map(columns.BEGIN.match, lines[:5])))
+    form = formats.recognize("coreference", [(1, rows[0])])
+    named = form is not None and form.name in ("GAP", "LitBank", "CoNLL-2012")
+    return named or (form is not None and any(map(columns.BEGIN.match, lines[:5])))
 
 
 def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
@@ -73,8 +73,8 @@ def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
         replace(from_bytes(as_one([source])[0], source.name), max_unpacked=source.max_unpacked) for source in sources
     ]
     if len({kinds(source)[0] for source in read}) > 1:
-        found = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in read[:5])
-        raise InputError(f"The files are of different kinds ({found}).", hint="Upload one kind at a time.")
+        listed = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in read[:5])
+        raise InputError(f"The files are of different kinds ({listed}).", hint="Upload one kind at a time.")
     data = b""
     for source in read:
         data += "".join(source.text()).encode() + b"\n\n"

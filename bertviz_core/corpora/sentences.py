@@ -29,8 +29,8 @@ class TreebankText(TextCorpus):
             document += bool(number) and any(map(DOCUMENT.match, comments))
             if rows:
                 number += 1
-                given = next((match[1] for match in map(TEXT.match, comments) if match), "")
-                yield Paragraph(document, rows[0][0], given or " ".join(_word(text) for _, text in rows).strip())
+                sentence = next((match[1] for match in map(TEXT.match, comments) if match), "")
+                yield Paragraph(document, rows[0][0], sentence or " ".join(_word(text) for _, text in rows).strip())
         if not number:
             raise InputError("The treebank has no sentence.", where=self.source.name)
 

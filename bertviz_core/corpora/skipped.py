@@ -24,10 +24,10 @@ class Skipped:
 
     def merge(self, other: Skipped) -> None:
         """Take in what was skipped further on."""
-        for reason, theirs in other.reasons.items():
+        for reason, more in other.reasons.items():
             entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
-            entry["count"] += theirs["count"]
-            entry["where"] += theirs["where"][: NAMED - len(entry["where"])]
+            entry["count"] += more["count"]
+            entry["where"] += more["where"][: NAMED - len(entry["where"])]
 
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""

@@ -13,14 +13,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from bertviz_core.corpora import archive
+from bertviz_core.corpora.unpacking import CHUNK, Xz, recoded
 from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
-CHUNK = 1 << 20
-# A compressed file that unpacks to more than this is no text: text shrinks to a tenth at best.
+# A compressed file that unpacks to more than this is not text: text shrinks to a tenth at best.
 TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
@@ -29,7 +29,8 @@ NO_TEXT = (
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
     (b"{\\rtf", "rich text (RTF)", "Save it as .docx or as plain text."),
 )  # beginning, what it is, what to do
-XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
+# Raised by unpacking; NotImplementedError where a zip's header asks for a later version than zipfile knows.
+DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ class Source:
                     )
                 yield number, piece
                 number += piece.endswith(b"\n")
-        except (lzma.LZMAError, EOFError, OSError, zipfile.BadZipFile, zlib.error, UnicodeError) as error:
+        except DAMAGE as error:
             raise InputError(
                 f"The compressed file is truncated or damaged ({error}).",
                 where=f"{self.name}, after line {number - 1}",
@@ -156,7 +157,7 @@ class Source:
             if start.startswith(magic):
                 raise InputError(f"This is {what}, not text.", where=self.name, hint=hint)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return archive.as_file(_recoded(self._decompressed()[0])), max_unpacked
+            return archive.as_file(recoded(self._decompressed()[0])), max_unpacked
         if archive.is_zip(start) or archive.is_tar(start):
             limit = max(MINIMUM, TIMES * self.size) if self.max_unpacked is None else self.max_unpacked
             return archive.joined(lambda: self._capped(limit, archive.is_zip(start)), self.name), limit
@@ -170,7 +171,7 @@ class Source:
         if magic[:2] == b"\x1f\x8b":
             return cast(BinaryIO, gzip.open(stream)), max_unpacked
         if magic == b"\xfd7zXZ\x00":
-            return io.BufferedReader(_Xz(stream)), max_unpacked
+            return io.BufferedReader(Xz(stream)), max_unpacked
         return stream, float("inf") if self.max_unpacked is None else self.max_unpacked
 
     def _capped(self, limit: float, seeks: bool) -> BinaryIO:
@@ -207,42 +208,6 @@ class Source:
             where=f"{self.name}, line {number}",
             hint="Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8.",
         )
-
-
-def _recoded(stream: BinaryIO) -> Iterator[bytes]:
-    """UTF-16 as UTF-8."""
-    decoder = codecs.getincrementaldecoder("utf-16")()
-    with stream:
-        while piece := stream.read(CHUNK):
-            yield decoder.decode(piece).encode("utf-8", "replace")
-        yield decoder.decode(b"", True).encode()
-
-
-class _Xz(io.RawIOBase):
-    """What `lzma.open` gives, with a limit to the memory that the file's own header may ask for."""
-
-    def __init__(self, packed: BinaryIO) -> None:
-        self.packed = packed
-        self.unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = b""
-        while not data:
-            if self.unpacker.eof:  # a file may hold several streams
-                rest = (self.unpacker.unused_data or self.packed.read(CHUNK // 16)).lstrip(b"\0")
-                if not rest:
-                    return 0
-                self.unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-            else:
-                rest = self.packed.read(CHUNK // 16) if self.unpacker.needs_input else b""
-                if self.unpacker.needs_input and not rest:
-                    raise EOFError("it ends before its end mark")
-            data = self.unpacker.decompress(rest, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def whole(text: str) -> str:

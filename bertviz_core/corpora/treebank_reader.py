@@ -59,7 +59,7 @@ class Treebank:
 
 
 def check_treebank(source: Source) -> None:
-    """Read a treebank to its end, so that what nobody can read is refused before it is kept."""
+    """Read a treebank to its end, so that an unreadable file is refused before it is stored."""
     for _ in Treebank(source).sentences(Skipped()):
         pass
 

@@ -11,7 +11,8 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from bertviz_core.corpora.source import CHUNK, MINIMUM, TIMES, Source
+from bertviz_core.corpora.source import MINIMUM, TIMES, Source
+from bertviz_core.corpora.unpacking import CHUNK
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
@@ -24,7 +25,7 @@ class WordVectors:
 
     Attributes:
         rows: The row of each known word.
-        matrix: (row, dimension) float32; row 0 belongs to every unknown word, zeros.
+        matrix: (row, dimension) float32; row 0, zeros, stands for every unknown word.
     """
 
     rows: dict[str, int]

@@ -17,9 +17,9 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Column, counted
 from bertviz_core.plotting.style import BEHAVIORS, RING
+from bertviz_core.plotting.template import finish
 
 BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
-LEGEND = {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "top", "yref": "container"}
 SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
 AXIS = "training step"
 ACROSS = 3  # panels of relations side by side
@@ -35,7 +35,9 @@ def paper_figure(result: Emergence) -> go.Figure:
 def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None, linear: bool = False) -> go.Figure:
     """The masked-word loss, where it is known, and how many heads have each behavior; `place` is marked.
 
-    labels: (step, layer, head) names of behaviors."""
+    Args:
+        labels: (step, layer, head) names of behaviors.
+    """
     known = not np.isnan(result.loss).all()
     titles = [*(["Masked-word loss, nats"] if known else []), "Heads by what they do"]
     figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
@@ -168,17 +170,10 @@ def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -
         figure.update_xaxes(type="linear", nticks=5, range=[-0.03 * last, 1.03 * last], tickformat=",d", zeroline=False)
     else:
         _on_logarithmic_axis(figure, result.steps)
-    margin = {"l": 55, "r": 10, "t": 65, "b": 45}
     for step, label in result.marks:
         figure.add_annotation(**_marked(step, label, linear))
     figure.update_layout(shapes=[line for step, _ in result.marks for line in _lines(figure, float(step), CHANGE)])
-    return figure.update_layout(
-        height=height,
-        legend=LEGEND,
-        margin=margin,
-        hovermode="closest",
-        dragmode=False,
-    )
+    return finish(figure, height, legend={"yanchor": "top", "yref": "container"}, margin={"t": 65})
 
 
 def _on_logarithmic_axis(figure: go.Figure, steps: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Emergence: how the heads' behaviors come about while a model is trained. No section of the paper shows it: it is
+"""Emergence: how the heads' behaviors develop while a model is trained. No section of the paper shows it: it is
 the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of every checkpoint, side by side.
 """
 

@@ -34,8 +34,9 @@ def extract(
 ) -> None:
     """Write one float32 entry for each example, named by its number, axes (layer, head, query, key).
 
-    word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their own:
-    to a split word the sum over its pieces, from it the mean (the first piece in mode "paper").
+    Args:
+        word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their
+            own: to a split word the sum over its pieces, from it the mean (the first piece in mode "paper").
 
     Definitions: docs/methods.md, section 5.
     """

@@ -29,8 +29,8 @@ class Job:
         key: Equal keys, equal results.
         title: For people.
         task: What the runner is given.
-        lane: The queue, with a runner of its own.
-        askers: Whoever wants it still. The last who leaves cancels it.
+        lane: The queue; each has its own runner.
+        askers: Readers who still want it; when the last of them leaves, it is cancelled.
         error: For people, once the state is "failed" or "cancelled".
     """
 
@@ -107,7 +107,7 @@ class Lane:
     def __init__(self, runner: Runner) -> None:
         self.runner, self.queue = runner, FairQueue()
         self.running: Job | None = None
-        self.thread: threading.Thread | None = None  # lives while there is work
+        self.thread: threading.Thread | None = None  # runs while there is work
 
 
 class Jobs:
@@ -126,7 +126,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def submit(self, key: str, title: str, task: Any, asker: str, lane: str = ANALYSES) -> Job:
-        """Queue the task, or join the job of the same key that nobody has cancelled.
+        """Queue the task, or join the job of the same key that is not cancelled.
 
         Raises:
             QueueFull: as many jobs wait as may, in all or of this asker.
@@ -206,7 +206,7 @@ class Jobs:
 
 
 def _outcome(runner: Runner, job: Job) -> tuple[State, BertvizError | None]:
-    """Run it; whatever it raises, there is a final state."""
+    """Run it to a final state, even where it raises."""
     try:
         job.progress.start("Starting")
         runner(job.task, job.progress)
@@ -214,7 +214,7 @@ def _outcome(runner: Runner, job: Job) -> tuple[State, BertvizError | None]:
         return "cancelled", error
     except BertvizError as error:
         return "failed", error
-    except BaseException as error:  # a panic in Rust is no Exception
+    except BaseException as error:  # a panic in Rust is not an Exception
         log.error("job %s failed\n%s", job.title, traceback.format_exc())
         return "failed", unexpected(error)
     return "done", None

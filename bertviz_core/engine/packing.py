@@ -1,4 +1,4 @@
-"""Arrays and JSON values as bytes and back, without pickle: safetensors, with what is no array in its header."""
+"""Arrays and JSON values as bytes and back, without pickle: safetensors, with everything but arrays in its header."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import safetensors.numpy
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
-    """Values by name: numpy arrays, tensors, bytes and whatever JSON can say. `metadata` stands beside them."""
+    """Values by name: numpy arrays, tensors, bytes and JSON values. `metadata` is stored beside them."""
     arrays, other = {}, {}
     for name, value in values.items():
         if isinstance(value, bytes):

@@ -1,4 +1,4 @@
-"""The models that a reader has opened lately, kept beside that reader's uploads and seen by nobody else."""
+"""The models that a reader has opened lately, stored beside that reader's uploads and shown to no other reader."""
 
 from __future__ import annotations
 

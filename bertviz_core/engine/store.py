@@ -204,7 +204,7 @@ class Store:
 
     def clear(self) -> int:
         """Forget everything; returns how many entries went."""
-        count = sum(1 for _ in self.entries())  # an upload's name has a row of its own
+        count = sum(1 for _ in self.entries())  # an upload's name has a separate row
         with self.writing() as cache:
             cache.clear()
         return count

@@ -17,7 +17,7 @@ from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
 PATIENCE = 10  # seconds that a write waits for another process
-OLD = 3600  # seconds after which a file without a row is no write under way
+OLD = 3600  # seconds after which a file without a row is not a write in progress
 SIZE = "MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0))"
 OF_KIND = "raw = 1 AND key >= ? AND key < ?"
 EMPTY = "file::memory:"
@@ -86,23 +86,23 @@ class BytesCache(diskcache.Cache):
         self.expire()
         return len(orphans) + len(lost)
 
-    def drop_unused(self, wanted: int, but: str = "") -> int:
+    def drop_unused(self, excess: int, but: str = "") -> int:
         """Drop the results longest unused, none pinned and not `but`, until `wanted` bytes are free or none is
         left. Returns how many went."""
-        if wanted <= 0:
+        if excess <= 0:
             return 0
         query = f"SELECT rowid, key, filename, {SIZE} FROM Cache WHERE {OF_KIND} ORDER BY access_time"
         with self._transact() as (sql, cleanup):
-            needed, gone = {but, *self._pinned()}, []
+            needed, dropped = {but, *self._pinned()}, []
             for rowid, key, filename, size in sql(query, _range("result")).fetchall():
-                if wanted <= 0:
+                if excess <= 0:
                     break
                 if key not in needed:
-                    wanted -= size
-                    gone.append((rowid,))
+                    excess -= size
+                    dropped.append((rowid,))
                     cleanup(filename)
-            self._con.executemany("DELETE FROM Cache WHERE rowid = ?", gone)
-        return len(gone)
+            self._con.executemany("DELETE FROM Cache WHERE rowid = ?", dropped)
+        return len(dropped)
 
     def mark_used(self, key: str) -> None:
         """Now is the last use of it. A database that is busy is left alone: this is not worth waiting for."""

@@ -94,8 +94,8 @@ class StoreFolder:
         if problem:
             self._note(problem, RETRY)
         elif before not in (None, self._file):
-            gone = "was removed or replaced while it was open: its contents are gone."
-            self._note(_problem(gone, self.path), NOTICE)
+            replaced = "was removed or replaced while it was open: its contents are gone."
+            self._note(_problem(replaced, self.path), NOTICE)
         else:
             self._problem = None
         if isinstance(self.cache, BytesCache):

@@ -111,7 +111,7 @@ class Uploads:
         return [upload for upload in self if upload.owner == owner]
 
     def delete(self, token: str, owner: str) -> None:
-        """Delete an upload; nothing happens where it is somebody else's."""
+        """Delete an upload; nothing happens where it belongs to another reader."""
         upload = self.find(token)
         if upload is not None and secrets.compare_digest(upload.owner, owner):
             with self.store.writing() as cache:

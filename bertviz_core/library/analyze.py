@@ -57,23 +57,20 @@ def analyze(
         >>> result["previous"].shape  # (layer, head)
         (6, 8)
     """
-    found = _analysis(analysis)
-    given = _split(found, options)
-    settings = found.relevant(Settings(**given[Settings]))
-    chosen = found.options(**{name: value for name, value in given[found.options].items() if not _is_file(found, name)})
-    view = found.view(**given[found.view])
+    definition = _analysis(analysis)
+    split = _split(definition, options)
+    settings, own = definition.relevant(Settings(**split[Settings])), split[definition.options]
+    chosen = definition.options(**{name: value for name, value in own.items() if not _is_file(definition, name)})
+    view = definition.view(**split[definition.view])
     chosen.check()
     view.check()
-    others = _further_files(found, given[found.options])
+    others = _further_files(definition, own)
     checkpoint = checkpoint_of(model)
     values = chosen.in_mode(settings.paper).to_json()
-    request = Request(found.name, checkpoint, _source(corpus, found), found.relevant(settings), values, others)
+    request = Request(definition.name, checkpoint, _source(corpus, definition), settings, values, others)
     opened = Store(None if store is True else Path(store)) if store else None
     result = find_or_compute(request, model, opened, Execution(device, batch_tokens))
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
-
-
-analyse = analyze
 
 
 def _further_files(analysis: Analysis, options: dict[str, Any]) -> dict[str, Source]:

@@ -98,7 +98,7 @@ def attention(
             previous token where it is None.
         heads: Those that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
-        special: Whether [CLS], [SEP] and their like are shown; without them the other weights sum to 1.
+        special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
         device: "auto", "cpu" or "cuda".
         dtype: "float32" or "bfloat16".
@@ -119,17 +119,24 @@ def attention(
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
     with _loaded(model, checkpoint, device, dtype) as loaded:
-        given = not isinstance(text, str)
-        one = from_text(" ".join(text) if given else str(text), second, loaded.tokens, settings, given=given)
-        seen = look(one.layout, maps_of(loaded, one.example), View(words=words, special=special))
-    every = all_heads(*seen.weights.shape[:2])
-    offered = tuple(Head.parse(label) for label in heads) if heads else tuple(every)
-    shown = Head.parse(head) if head else _to_previous(seen, offered)
-    for chosen in (*offered, shown):
-        chosen.check(*seen.weights.shape[:2])
-    cut = f" {one.cut:,} tokens at the end did not fit." if one.cut else ""
+        has_words = not isinstance(text, str)
+        text = " ".join(text) if has_words else str(text)
+        single = from_text(text, second, loaded.tokens, settings, given=has_words)
+        shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
+    first, offered = _heads(shown, head, heads)
+    cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
-    return AttentionLines(seen, shown, offered if shown in offered else (*offered, shown), checkpoint.name, caption)
+    return AttentionLines(shown, first, offered, checkpoint.name, caption)
+
+
+def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:
+    """The head that is shown first, and those that can be chosen, among them the first."""
+    shape = attention.weights.shape[:2]
+    offered = tuple(Head.parse(label) for label in heads) if heads else tuple(all_heads(*shape))
+    first = Head.parse(head) if head else _to_previous(attention, offered)
+    for chosen in (*offered, first):
+        chosen.check(*shape)
+    return first, offered if first in offered else (*offered, first)
 
 
 @contextmanager
@@ -150,4 +157,4 @@ def _models(device: str) -> LoadedModels:
 def _to_previous(attention: InputAttention, heads: Sequence[Head]) -> Head:
     """The head that puts most of its attention on the previous token."""
     means = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
-    return max(heads, key=lambda one: float(means[one.layer, one.head]))
+    return max(heads, key=lambda head: float(means[head.layer, head.head]))

@@ -222,18 +222,18 @@ def _layers(model: AttentionModel) -> list[Any]:
     batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
     for modules in [list(dict.fromkeys(m)) for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)]:
         attentions: list[int] = []
-        seen: list[Any] = []
+        calls: list[Any] = []
 
-        def count(forward: Forward, attentions: list[int] = attentions, seen: list[Any] = seen) -> Forward:
+        def count(forward: Forward, attentions: list[int] = attentions, calls: list[Any] = calls) -> Forward:
             def run(*args: Any, **kwargs: Any) -> Any:
-                before, output = len(seen), forward(*args, **kwargs)
-                attentions.append(len(seen) - before)
+                before, output = len(calls), forward(*args, **kwargs)
+                attentions.append(len(calls) - before)
                 return output
 
             return run
 
         with torch.inference_mode(), _replaced(modules, count):
-            model.encoder(**batch.inputs(model), observer=lambda *_: seen.append(None))  # noqa: B023
+            model.encoder(**batch.inputs(model), observer=lambda *_: calls.append(None))  # noqa: B023
         if attentions == [1] * model.layers:
             return modules
     raise _no_layers(model)

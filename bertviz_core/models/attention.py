@@ -29,11 +29,12 @@ Combine = Callable[["Tensor", "Tensor"], "Tensor"]  # (weights, values) -> (batc
 class LayerAttention:
     """One layer's maps for one batch.
 
-    weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
-        distributions and must be masked by whoever reads them.
-    logits: the masked, scaled scores whose softmax `weights` are, or None where the model does not show them.
-    vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
-    attention: the attention weights where `weights` are norms, else None.
+    Attributes:
+        weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
+            distributions and must be masked by the reader.
+        logits: The masked, scaled scores whose softmax `weights` are, or None where the model does not show them.
+        vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
+        attention: The attention weights where `weights` are norms, else None.
     """
 
     layer: int
@@ -88,7 +89,7 @@ def at_least_float32(values: Tensor) -> Tensor:
 
 
 class _AllSeen(Exception):
-    """Ends a forward pass whose remaining output nobody wants."""
+    """Ends a forward pass whose remaining output is not needed."""
 
 
 def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttention], None]) -> None:
@@ -96,13 +97,13 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
 
     The pass ends with the last layer's maps: what that layer would make of them is 6% of BERT-base, for nothing.
     """
-    seen = 0
+    captured = 0
 
     def observer(weights: Tensor, logits: Tensor | None, value: Tensor | None) -> None:
-        nonlocal seen
-        observe(_layer(model, seen, weights, logits, value))
-        seen += 1
-        if model.observable and seen == model.layers:
+        nonlocal captured
+        observe(_layer(model, captured, weights, logits, value))
+        captured += 1
+        if model.observable and captured == model.layers:
             raise _AllSeen
 
     import torch
@@ -113,8 +114,8 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
                 observer(at_least_float32(weights), None, None)
-    if seen != model.layers:
-        raise RuntimeError(f"{seen} layers were captured in a model of {model.layers}.")
+    if captured != model.layers:
+        raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 
 def _layer(

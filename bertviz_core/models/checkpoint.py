@@ -82,7 +82,7 @@ class Checkpoint:
 
     @property
     def has_types(self) -> bool:
-        """Whether the model tells the tokens of A from those of B by their type."""
+        """Whether the model gives the tokens of A and those of B different types."""
         return (number(self.config, ("type_vocab_size",)) or 0) > 1
 
     def fingerprint(self) -> str:

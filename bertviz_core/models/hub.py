@@ -16,19 +16,19 @@ TIMEOUT = 5.0  # seconds that the hub has for an answer
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
 
-def cached(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> Path:
+def cached(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> Path:
     """The folder of a hub model that is on this machine.
 
     Raises:
         DownloadNeeded: The hub has it, this machine has not, and there is room for it.
-        ModelError: The hub has not, cannot be reached or may not be asked, or there is no room.
+        ModelError: The hub does not have it, cannot be reached or may not be used, or there is no room.
     """
     from huggingface_hub import snapshot_download
 
     try:
         return Path(
             snapshot_download(
-                name, revision=revision, allow_patterns=list(wanted), local_files_only=True, token=access.hub_token
+                name, revision=revision, allow_patterns=list(patterns), local_files_only=True, token=access.hub_token
             )
         )
     except Exception as error:
@@ -37,12 +37,12 @@ def cached(name: str, revision: str | None, wanted: Sequence[str], access: Acces
                 f"The model {name!r} is not on this machine, and downloads are off.",
                 hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.",
             ) from error
-    size = size_of(name, revision, wanted, access)
+    size = size_of(name, revision, patterns, access)
     check_room(name, size, access)
     raise DownloadNeeded(name, size)
 
 
-def download(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> Path:
+def download(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> Path:
     """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
 
     Raises:
@@ -51,9 +51,9 @@ def download(name: str, revision: str | None, wanted: Sequence[str], access: Acc
     from huggingface_hub import snapshot_download
 
     if access.downloads is not None:
-        check_room(name, size_of(name, revision, wanted, access), access)
+        check_room(name, size_of(name, revision, patterns, access), access)
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(wanted), token=access.hub_token))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(patterns), token=access.hub_token))
     except Exception as error:
         raise _unreachable(name, error) from error
 
@@ -83,7 +83,7 @@ def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[N
         over.set()
 
 
-def size_of(name: str, revision: str | None, wanted: Sequence[str], access: Access) -> int:
+def size_of(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> int:
     """Bytes that a download would take; raises ModelError when the hub cannot say."""
     from huggingface_hub import HfApi
 
@@ -92,7 +92,7 @@ def size_of(name: str, revision: str | None, wanted: Sequence[str], access: Acce
         files = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
-    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in wanted)]
+    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in patterns)]
     if not any(file.rfilename.endswith(".safetensors") for file in needed):
         raise ModelError(
             f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",

@@ -67,7 +67,7 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
     """Describe a transformers model and its tokenizer as they are now; every weight is read once.
 
     Raises:
-        ModelError: The second is no tokenizer.
+        ModelError: The second is not a tokenizer.
     """
     if not callable(getattr(tokenizer, "get_vocab", None)):
         raise ModelError(f"A {type(tokenizer).__name__} is no tokenizer.", hint="Give (model, tokenizer).")
@@ -138,13 +138,15 @@ def _register(encoder: Any) -> bool:
 
 @contextmanager
 def _unchanged(model: Module) -> Iterator[None]:
-    """Put back whatever moving, freezing and switching changes of a module."""
+    """Restore what moving, freezing and switching change in a module."""
     parts = list(model.modules())
     configs: dict[int, Any] = {id(part.config): part.config for part in parts if hasattr(part, "config")}
     attention = [(config, config._attn_implementation_internal) for config in configs.values()]
     modes = [(part, part.training) for part in parts]
     buffers = [(part, dict(part._buffers)) for part in parts]
-    parameters = [(one, one.data, one.requires_grad, one.grad) for one in model.parameters()]
+    parameters = [
+        (parameter, parameter.data, parameter.requires_grad, parameter.grad) for parameter in model.parameters()
+    ]
     try:
         for parameter, *_ in parameters:
             parameter.grad = None  # which `Module.to` would convert in place
@@ -156,19 +158,19 @@ def _unchanged(model: Module) -> Iterator[None]:
             part.training = training
         for part, tensors in buffers:
             part._buffers.update(tensors)
-        for parameter, data, wanted, gradient in parameters:
+        for parameter, data, requires_grad, gradient in parameters:
             parameter.data = data
-            parameter.requires_grad_(wanted)
+            parameter.requires_grad_(requires_grad)
             parameter.grad = gradient
 
 
 def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """By name, those that share their memory once."""
-    seen = set()
+    storages = set()
     for name, tensor in sorted(weights.items()):
-        place = (tensor.data_ptr(), tuple(tensor.shape))
-        if place not in seen:
-            seen.add(place)
+        storage = (tensor.data_ptr(), tuple(tensor.shape))
+        if storage not in storages:
+            storages.add(storage)
             yield name, tensor
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 
-# Control characters as their pictures; what XML cannot hold or nobody can see as the mark for such things.
+# Control characters as their pictures; what XML cannot hold, or has no shape, as U+FFFD.
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 
@@ -20,8 +20,11 @@ PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xF
 class Units:
     """Tokens or words, in reading order. All (unit,).
 
-    labels: as they are shown.   special: [CLS], [SEP] and their like.   side: 0 in segment A, 1 in segment B.
-    start: position of the unit's first token in the input, from 0; it names the unit whatever else is hidden.
+    Attributes:
+        labels: As they are shown.
+        special: Special tokens, such as [CLS] and [SEP].
+        side: 0 in segment A, 1 in segment B.
+        start: Position of the unit's first token in the input, from 0; it identifies the unit when others are hidden.
     """
 
     labels: tuple[str, ...]
@@ -40,7 +43,13 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one input's tokens make words. owner: (token,) the word of each token; a special token is its own word."""
+    """How one input's tokens make words.
+
+    Attributes:
+        tokens: In reading order.
+        words: In reading order.
+        owner: (token,) the word of each token; a special token is its own word.
+    """
 
     tokens: Units
     words: Units

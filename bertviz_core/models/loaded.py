@@ -1,4 +1,4 @@
-"""Models that stay loaded for whoever asks next, within a number of bytes."""
+"""Models that stay loaded for the next request, up to a number of bytes."""
 
 from __future__ import annotations
 

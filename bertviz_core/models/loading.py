@@ -21,7 +21,8 @@ def load(
 ) -> AttentionModel:
     """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails.
 
-    masked_lm: with the head that predicts masked words; raises ModelError where the checkpoint has none.
+    Args:
+        masked_lm: With the head that predicts masked words; raises ModelError where the checkpoint has none.
     """
     import torch
     from transformers import AutoModel, AutoModelForMaskedLM

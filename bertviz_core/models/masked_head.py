@@ -1,4 +1,4 @@
-"""Whether a checkpoint has a head that predicts masked words, told by its files without importing torch."""
+"""Whether a checkpoint has a head that predicts masked words, read from its files without importing torch."""
 
 from __future__ import annotations
 

@@ -48,8 +48,9 @@ class Predictions:
 class LayerGradient:
     """One layer of one batch. weights, gradient: (batch, head, query, key) float32.
 
-    gradient: of each segment's own loss, with its sign, in that segment's softmaxed weights. Padding keys and padding
-        queries hold numbers that mean nothing and must be masked by whoever reads them.
+    Attributes:
+        gradient: Of each segment's own loss, with its sign, in that segment's softmaxed weights. Padding keys and
+            padding queries hold numbers that mean nothing and must be masked by the reader.
     """
 
     layer: int
@@ -68,10 +69,10 @@ def backward(
     """
     import torch
 
-    seen: list[int] = []
+    layers: list[int] = []
 
     def show(gradient: LayerGradient) -> None:
-        seen.append(gradient.layer)
+        layers.append(gradient.layer)
         observe(gradient)
 
     with torch.enable_grad():
@@ -81,10 +82,10 @@ def backward(
         first = _watch(maps, predictions, show)
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
         torch.autograd.grad(total, first, allow_unused=True)
-    if len(seen) != model.layers:
+    if len(layers) != model.layers:
         raise ModelError(
-            f"The loss has a gradient in only {len(seen)} of the {model.layers} layers' attention maps, as this family"
-            " of models shows them.",
+            f"The loss has a gradient in only {len(layers)} of the {model.layers} layers' attention maps, as this "
+            "family of models shows them.",
             hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
         )
 

@@ -32,9 +32,12 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """BERT's pre-training recipe, drawn anew for each example from (seed, its number): whatever the batch or order.
+    """BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch and order.
 
-    mask: the id of the mask token.   special: ids that are never selected.   ordinary: ids to draw random tokens from.
+    Attributes:
+        mask: The id of the mask token.
+        special: Ids that are never selected.
+        ordinary: Ids to draw random tokens from.
     """
 
     mask: int

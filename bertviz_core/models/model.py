@@ -19,10 +19,11 @@ GPU_BATCH_TOKENS = 65_536
 class AttentionModel:
     """An encoder with per-head attention, in evaluation mode, its parameters frozen.
 
-    observable: the family calls the registered attention function; otherwise maps come the ordinary way.
-    causal: a token sees only itself and what stands before it.
-    masked_lm: the model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
-    factors: what norms need of each layer, see `norms.output_factors`; None where attention weights are observed.
+    Attributes:
+        observable: The family calls the registered attention function; otherwise maps come the ordinary way.
+        causal: A token sees only itself and what stands before it.
+        masked_lm: The model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
+        factors: What norms need of each layer, see `norms.output_factors`; None where attention weights are observed.
     """
 
     checkpoint: Checkpoint

@@ -27,7 +27,7 @@ MIN_POSITIONS = 8
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model's config.json; raises ModelError where it cannot be read or asks for code of its own."""
+    """A model's config.json; raises ModelError where it cannot be read or asks for custom code."""
     config = _object(folder / "config.json")
     if config is None:
         raise ModelError(

@@ -160,12 +160,12 @@ class Segments(Examples[Encoded]):
         return encode_words(record.value, self.tokens, record.number, where, skipped)
 
     def _from_tokens(self, record: Record, where: str, skipped: Skipped) -> Encoded:
-        found, unknown = self.tokens.ids(record.value)
-        ids = np.array(found, dtype=np.int64)
+        known, unknown = self.tokens.ids(record.value)
+        ids = np.array(known, dtype=np.int64)
         if unknown:
             skipped.add(UNKNOWN, where, unknown)
         ends = np.flatnonzero(ids == self.tokens.sep)
-        if not set(chain(*self.tokens.single)) <= set(found):
+        if not set(chain(*self.tokens.single)) <= set(known):
             skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         after = len(ends) > 1 and not self.settings.paper
         types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)

@@ -1,5 +1,5 @@
-"""One input, run alone: a text, a pair or a segment, its attention maps, and what stands to be read where a token is
-masked (methods, section 10)."""
+"""One input, run alone: a text, a pair or a segment, with tokens masked or not, and its attention maps
+(docs/methods.md, section 10)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
-TOP = 5  # predictions shown for a masked token
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass(frozen=True, slots=True)
 class OneInput:
-    """An encoded input with its labels. cut: tokens at its end that did not fit."""
+    """An encoded input with its labels.
+
+    Attributes:
+        example: What the model reads.
+        layout: The labels of its tokens and words.
+        cut: Tokens at its end that did not fit.
+    """
 
     example: Encoded
     layout: Layout
@@ -47,20 +52,6 @@ class OneInput:
         return (
             tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What the model would put at one masked position. best: (label, probability), the likeliest first.
-
-    original, probability, rank: the token that stood there, the probability it gets, and its rank from 1.
-    """
-
-    position: int
-    original: str
-    probability: float
-    rank: int
-    best: tuple[tuple[str, float], ...]
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, given: bool = False) -> OneInput:
@@ -114,8 +105,8 @@ def pick(segments: Segments, number: int) -> Encoded:
 
 @dataclass
 class FirstSegments:
-    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as somebody has asked: each is
-    encoded once, however often and in whatever order they are asked for. Threads may share it."""
+    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as they were requested: each is
+    encoded once, however often and in any order they are requested. Threads may share it."""
 
     segments: Segments
     known: dict[int, Encoded] = field(default_factory=dict)
@@ -145,24 +136,24 @@ class FirstSegments:
         )
 
 
-def mask(one: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
+def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
-    wrong = [p for p in positions if not one.can_mask(p, tokens)]
+    wrong = [p for p in positions if not original.can_mask(p, tokens)]
     if wrong:
         raise InputError(
             f"Position {wrong[0] + 1} has no token that this model can mask.",
-            hint=f"Choose a non-special token from 1 to {len(one.example)}, and a model with a mask token.",
+            hint=f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token.",
         )
-    ids = one.example.ids.copy()
+    ids = original.example.ids.copy()
     ids[list(positions)] = tokens.mask
-    labels, words = labels_of(ids, one.layout.owner, tokens)
-    kept = zip(one.layout.tokens.labels, labels, ids != tokens.mask, strict=True)
-    labels = tuple(before if same else now for before, now, same in kept)
-    merged = list(one.layout.words.labels)
-    for word in set(one.layout.owner[list(positions)]):
-        whole = (ids[one.layout.owner == word] == tokens.mask).all()
+    labels, words = labels_of(ids, original.layout.owner, tokens)
+    unmasked = zip(original.layout.tokens.labels, labels, ids != tokens.mask, strict=True)
+    labels = tuple(before if same else now for before, now, same in unmasked)
+    merged = list(original.layout.words.labels)
+    for word in set(original.layout.owner[list(positions)]):
+        whole = (ids[original.layout.owner == word] == tokens.mask).all()
         merged[word] = token_labels(np.array([tokens.mask]), tokens)[0] if whole else words[word]
-    return OneInput(replace(one.example, ids=ids), relabel(one.layout, labels, tuple(merged)), one.cut)
+    return OneInput(replace(original.example, ids=ids), relabel(original.layout, labels, tuple(merged)), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
@@ -179,46 +170,11 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
         )
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
-    def observe(seen: Any) -> None:
-        maps[seen.layer] = seen.weights[0].cpu().numpy()
+    def observe(observed: Any) -> None:
+        maps[observed.layer] = observed.weights[0].cpu().numpy()
 
     forward(model, collate([example], model.tokens, model.device), observe)
     return maps
-
-
-def predict(
-    model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
-) -> tuple[Prediction, ...]:
-    """What the model's masked-word head says at every position where the two differ; () for a model without one.
-
-    off: (layer, head) bool, heads whose outputs are replaced by zeros (docs/methods.md, section 12).
-    """
-    import torch
-
-    from bertviz_core.models.ablation import SwitchedOff
-
-    positions = np.flatnonzero(original.example.ids != masked.example.ids)
-    if model.masked_lm is None or not len(positions):
-        return ()
-    batch = collate([masked.example], model.tokens, model.device)
-    without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
-    with torch.inference_mode():
-        logits = model.masked_lm(**batch.inputs(model), **without).logits[0, positions]
-    shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
-    return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
-
-
-def _prediction(position: int, shares: np.ndarray, original: OneInput, tokens: Tokens) -> Prediction:
-    was = original.example.ids[position]
-    best = np.argsort(-shares, kind="stable")[:TOP]
-    labels = token_labels(best, tokens)
-    return Prediction(
-        position,
-        original.layout.tokens.labels[position],
-        float(shares[was]),
-        int((shares > shares[was]).sum()) + 1,
-        tuple((label, float(shares[i])) for label, i in zip(labels, best, strict=True)),
-    )
 
 
 def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
@@ -234,11 +190,11 @@ def _fit(lengths: Sequence[int], budget: int) -> list[int]:
     return selected
 
 
-def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
+def _frame(sides: list[list[list[int]]], lengths: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
     """Special tokens around the sides; `words` counts their units through both."""
     ids, owners, types = list(frame[0]), [-1] * len(frame[0]), [0] * len(frame[0])
     unit = 0
-    for index, (side, length) in enumerate(zip(sides, kept, strict=True)):
+    for index, (side, length) in enumerate(zip(sides, lengths, strict=True)):
         inside = list(chain(*side))[:length]
         ids += [*inside, *frame[index + 1]]
         owners += [*np.repeat(np.arange(unit, unit + len(side)), [len(u) for u in side])[:length]]
@@ -248,10 +204,10 @@ def _frame(sides: list[list[list[int]]], kept: list[int], frame: list[list[int]]
     return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
 
 
-def _labeled(layout: Layout, example: Encoded, given: Sequence[str]) -> Layout:
+def _labeled(layout: Layout, example: Encoded, words: Sequence[str]) -> Layout:
     """Words labeled by what was given, which the tokenizer may have cleaned or not known."""
     pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
-    labels = tuple(visible(given[word]) if word >= 0 else label for word, label in pairs)
+    labels = tuple(visible(words[word]) if word >= 0 else label for word, label in pairs)
     return relabel(layout, layout.tokens.labels, labels)
 
 

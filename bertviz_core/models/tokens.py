@@ -22,7 +22,7 @@ CUTS = (
 )
 SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
 AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
-WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are remembered, and their letters
+WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cached, and their letters
 
 
 @dataclass
@@ -86,10 +86,10 @@ class Tokens:
 
     def ids(self, names: Sequence[str]) -> tuple[list[int], int]:
         """The ids of tokens given by name, and how many of them the vocabulary lacks (they become unknown)."""
-        found = self.tokenizer.convert_tokens_to_ids(list(names))
+        numbers = self.tokenizer.convert_tokens_to_ids(list(names))
         known = self.tokenizer.unk_token
-        lacking = sum(i in (None, self.unk) and name != known for i, name in zip(found, names, strict=True))
-        return [self.unknown if i is None else i for i in found], lacking
+        lacking = sum(i in (None, self.unk) and name != known for i, name in zip(numbers, names, strict=True))
+        return [self.unknown if i is None else i for i in numbers], lacking
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
@@ -109,7 +109,7 @@ def _parts(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > AT_ONCE:
         window = start + AT_ONCE, start + 2 * AT_ONCE
-        cut = next((found.start() for kind in CUTS if (found := kind.search(text, *window))), None)
+        cut = next((match.start() for kind in CUTS if (match := kind.search(text, *window))), None)
         if cut is None and len(text) <= window[1]:
             break
         if cut is None:

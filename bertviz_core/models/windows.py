@@ -34,8 +34,9 @@ COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains
 class Window(Encoded):
     """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word.
 
-    heads: the head word of each of the document's mentions, counted in the document.
-    items: what is scored here; the first of them is number `item_number` of the corpus.
+    Attributes:
+        heads: The head word of each of the document's mentions, counted in the document.
+        items: What is scored here; the first of them is number `item_number` of the corpus.
     """
 
     document: CoreferenceDocument
@@ -93,8 +94,8 @@ class Windows(Examples[Window]):
         else:
             spans = _overlapping(ends, budget)
         heads = head_words(document)
-        asked = items_of(document, heads, spans, reading.skipped)
-        for span, items in zip(spans, asked, strict=True):
+        items_of_spans = items_of(document, heads, spans, reading.skipped)
+        for span, items in zip(spans, items_of_spans, strict=True):
             if items:
                 frame = self._frame(pieces[slice(*span)])
                 where = f"{document.name}, word {span[0] + 1}"
@@ -124,11 +125,11 @@ class Windows(Examples[Window]):
         owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
         return ids, np.zeros(len(ids), dtype=np.int64), owners
 
-    def _count_cut(self, document: CoreferenceDocument, kept: int, skipped: Skipped) -> None:
+    def _count_cut(self, document: CoreferenceDocument, end: int, skipped: Skipped) -> None:
         length = self.settings.max_length
-        if words := len(document.words) - kept:
+        if words := len(document.words) - end:
             skipped.add(f"a word past the cut at {length} tokens", document.name, words)
-        if mentions := sum(mention.end > kept for mention in document.mentions):
+        if mentions := sum(mention.end > end for mention in document.mentions):
             skipped.add(f"a mention cut off at {length} tokens", document.name, mentions)
 
 

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 class Membership:
     """Which token belongs to which word, for one batch.
 
-    to_word: (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed.
-    from_word: (batch, word, token) the weight of each token in the mean over a word's pieces, or 1 for its first piece.
-    mask: (batch, word) bool, which words are real.
+    Attributes:
+        to_word: (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed.
+        from_word: (batch, word, token) the weight of each token in the mean over a word's pieces, or 1 for its first
+            piece.
+        mask: (batch, word) bool, which words are real.
     """
 
     to_word: Tensor
@@ -47,9 +49,10 @@ def membership(
 ) -> Membership:
     """The membership of a padded batch of examples whose words are known.
 
-    first_piece: from a split word take its first piece alone, as the release does.
-    special: let each special token stand as a word of its own; otherwise they are left out, and axis `word` counts the
-    words of the sentence from 0.
+    Args:
+        first_piece: From a split word take its first piece alone, as the release does.
+        special: Let each special token be a word; otherwise they are left out, and axis `word` counts
+            the words of the sentence from 0.
     """
     return _membership([word_of(example, special) for example in examples], device, first_piece)
 
@@ -57,7 +60,8 @@ def membership(
 def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
     """One input's maps between tokens (layer, head, query, key), float32, as maps between words.
 
-    owner: (token,) word numbers from 0, none left out.
+    Args:
+        owner: (token,) word numbers from 0, none left out.
     """
     import torch
 

@@ -76,7 +76,9 @@ def clearest_head(results: Results) -> Head | None:
 def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]:
     """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
 
-    result: The counts of one view."""
+    Args:
+        result: The counts of one view.
+    """
     rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
     best, baseline, accuracy = result.best(), result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
     rows = [row for row in rows if accuracy[row] > baseline[row]]

@@ -32,7 +32,7 @@ def behavior_map(
     return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
 
 
-def head_rows(columns: list[Column], head: Head, titles: Mapping[str, str]) -> list[dict[str, str]]:
+def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     """One row for each quantity: its value, beside it the baseline where there is one, and its rank."""
     return [
         {
@@ -40,7 +40,6 @@ def head_rows(columns: list[Column], head: Head, titles: Mapping[str, str]) -> l
             "value": column.text(column.values[head.layer, head.head]),
             "rank": f"{ranks(column.values)[head.layer, head.head]} of {column.values.size}",
             "baseline": f"{column.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
-            "analysis": titles.get(column.analysis, column.analysis),
         }
         for column in columns
     ]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.analysis import HeadColumn
 from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame

@@ -45,7 +45,7 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
     """Analysis -> its result that rests on the most tokens, among those of the same mode and weights; what was asked
-    for with options or files of its own is left aside."""
+    for with other options or files does not count."""
     best: dict[str, StoredResult] = {}
     for stored in stored_results(store):
         origin = stored.provenance

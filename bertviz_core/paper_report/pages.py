@@ -12,7 +12,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.exports import write_bytes
 from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
-from bertviz_core.paper_report.sections import contents, model_name
+from bertviz_core.paper_report.sections import contents
 
 MARKDOWN, FIGURES = "report.md", "figures"  # inside the folder of a report
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
@@ -41,7 +41,7 @@ li { overflow-wrap: anywhere; }
 
 def to_html(report: Report) -> bytes:
     """One page; no address in it leads anywhere."""
-    title = f"What does {model_name(report)} look at?"
+    title = f"What does {report.checkpoint.label} look at?"
     body = "\n".join(HTML[type(block)](block) for block in contents(report))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -132,7 +132,7 @@ class ReportRequest:
         """Every stored result as its page shows it at first."""
         find = partial(requests.find, store)
         stored = ((request, find(request)) for request in self.requests())
-        return {r.analysis: shown_result(result, r, find) for r, result in stored if result is not None}
+        return {r.analysis: _shown(result, r, find) for r, result in stored if result is not None}
 
     def lines_key(self, store: Store) -> str | None:
         """Under which the lines are stored: it changes with every result that chooses their heads; None without one."""
@@ -159,7 +159,7 @@ class ReportRequest:
         return []
 
 
-def shown_result(result: Any, request: Request, find: Find) -> Any:
+def _shown(result: Any, request: Request, find: Find) -> Any:
     """A stored result as its page shows it at first; `find` reads other results, or gives None."""
     if request.analysis == "dependency_heads":
         return result.show_default()

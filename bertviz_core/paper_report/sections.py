@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from bertviz_core import paper
@@ -11,6 +10,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.html_section import described_origin, highest_heads
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import CITATION
+from bertviz_core.analyses.results import counted
 from bertviz_core.claims import CLAIMS
 from bertviz_core.claims.claim import Claim, Verdict
 from bertviz_core.overview.clearest import clearest, relation_heads
@@ -38,7 +38,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 
 def contents(report: Report) -> Iterator[Block]:
     """Every block of the report, in order."""
-    name = model_name(report)
+    name = report.checkpoint.label
     decided = [(claim, verdict) for claim in CLAIMS if (verdict := claim.verdict(report.results))]
     yield Heading(f"What does {name} look at?", 1)
     yield Paragraph(_about(report))
@@ -52,11 +52,6 @@ def contents(report: Report) -> Iterator[Block]:
     yield from _skipped(report)
     yield from _origin(report)
     yield from _citation()
-
-
-def model_name(report: Report) -> str:
-    """As its readers know it: of a path the folder's name."""
-    return Path(report.checkpoint.name).name or report.checkpoint.name
 
 
 def _about(report: Report) -> str:
@@ -97,16 +92,10 @@ def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict
     if decided:
         yield Bullets([f"{MARKS[verdict.state]}{verdict.found} The paper: {claim.text}" for claim, verdict in decided])
     for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
-        drawn = figure_svg(figure, "", "")
-        yield Picture(f"{analysis.name}-{number}", drawn, f"{title}. {_counted(result)}")
+        drawn, origin = figure_svg(figure, "", ""), result.provenance
+        caption = f"{title}. {origin['corpus']['name']}: {counted(origin)}."
+        yield Picture(f"{analysis.name}-{number}", drawn, caption)
     yield from tables(analysis, result)
-
-
-def _counted(result: Any) -> str:
-    """What the numbers rest on."""
-    origin = result.provenance
-    units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
-    return f"{origin['corpus']['name']}: {', '.join(f'{origin[name]:,} {name}' for name in units)}."
 
 
 def _clearest(report: Report) -> Iterator[Block]:

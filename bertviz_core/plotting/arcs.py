@@ -23,8 +23,11 @@ LETTER = 0.56 * SIZE  # pixels, how wide a letter is
 class Arc:
     """An arrow to a word from its governor, words counted from 0; governor -1 is the root.
 
-    label: written on the arc.   note: shown on hover.   right: None for gold, else whether the guess is.
-    faint: an arc that only gives context.
+    Attributes:
+        label: Written on the arc.
+        note: Shown on hover.
+        right: None for gold, else whether the guess is.
+        faint: An arc that only gives context.
     """
 
     word: int

@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import RING
+from bertviz_core.plotting.template import written_out
 
 PROJECTED = 16  # pixels, of the smallest letters in front of a room
 GROWTH = 1.4  # of lines, markers and margins there
@@ -47,7 +48,7 @@ class Drawing:
                     if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
                         points.setdefault(named[0], []).append((index, _plain(x), _plain(y)))
         spec = json.loads(figure.to_json())
-        return cls(tuple(spec["data"]), spec["layout"], points)
+        return cls(tuple(spec["data"]), written_out(spec["layout"]), points)
 
     def spec(self, chosen: Head | None = None, origin: str = "", shapes: Sequence[Spec] = ()) -> Spec:
         """The figure for one reader.

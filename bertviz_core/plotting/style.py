@@ -13,6 +13,7 @@ from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import Marker
+from bertviz_core.plotting.template import LOOK, finish
 
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIORS = {
@@ -150,17 +151,16 @@ def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Fi
             fixedrange=True,
         )
     height = int(heads * square_size(layers) * 1.1) + 140
-    figure.update_layout(height=height, margin={"l": 50, "r": 10, "t": 10, "b": 90}, dragmode=False, showlegend=False)
-    return figure
+    return finish(figure, height, margin={"t": 10, "b": 90}, showlegend=False)
 
 
 def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
-    """A title and, under it, a legend of its own above every panel. The title is the legend's, where there is one: on
+    """A title and, under it, a separate legend above every panel. The title is the legend's, where there is one: on
     narrow screens a legend takes several lines."""
     height = (1 - gap * (rows - 1)) / rows
     for row in range(rows):
         top = 1 - row * (height + gap)
-        place = {"x": 0, "xanchor": "left", "y": top, "yanchor": "bottom", "orientation": "h"}
+        place = LOOK["legend"] | {"y": top}
         legend = f"legend{row + 1 if row else ''}"
         entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
         if len(entries) > 1 and row < len(figure.layout.annotations):
@@ -176,4 +176,4 @@ def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None
     ticks = list(range(1, layers + 1))
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
     figure.update_xaxes(title="layer", row=rows, col=1)
-    figure.update_layout(margin={"l": 60, "r": 10, "t": 60, "b": 45}, hovermode="closest", dragmode=False)
+    finish(figure, margin={"t": 60})

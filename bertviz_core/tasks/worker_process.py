@@ -48,7 +48,7 @@ class Server:
             with self._lock:
                 self._write.write(json.dumps(message) + "\n")
                 self._write.flush()
-        except OSError:  # nobody listens any more
+        except OSError:  # the server has ended
             os._exit(1)
 
     def _listen(self) -> None:
@@ -90,7 +90,7 @@ def _perform(performer: Performer, task: Task, progress: Progress) -> dict[str, 
         return {"end": "cancelled"}
     except BertvizError as error:
         return _failed(error, broken=False)
-    except BaseException as error:  # a panic in Rust is no Exception
+    except BaseException as error:  # a panic in Rust is not an Exception
         log.error("a task failed\n%s", traceback.format_exc())
         return _failed(unexpected(error), broken=True)
     return {"end": "done"}
@@ -106,7 +106,7 @@ def _report(server: Server, progress: Progress, done: threading.Event) -> None:
 
 
 def _streams() -> tuple[IO[str], IO[str]]:
-    """Standard input and output for the messages alone: whatever a library prints goes to standard error."""
+    """Standard input and output for the messages alone: what a library prints goes to standard error."""
     read, write = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

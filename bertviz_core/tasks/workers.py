@@ -1,4 +1,4 @@
-"""A worker: a process of its own for long work, started when it is first needed and anew when it has died."""
+"""A worker: a separate process for long work, started when it is first needed and again when it has ended."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks.worker_process")
 class Worker:
     """Performs one task at a time in a process that stays, with its last model, for the next one.
 
-    The process is no fork and none of `multiprocessing`'s: those would run Streamlit's script once more, and pickle.
+    The process is neither a fork nor one of `multiprocessing`'s: those would run Streamlit's script again, and pickle.
 
     Args:
         modules: What the process imports before its first task. A cancel meanwhile leaves it to get ready for the next.
@@ -44,7 +44,7 @@ class Worker:
 
         Raises:
             Cancelled: `progress` said so; a stage that does not hear of it in time was ended with its process.
-            BertvizError: the task failed, or its process died.
+            BertvizError: The task failed, or its process ended.
         """
         process = self._process if self._process and self._process.alive() else Process(self._modules)
         self._process = process
@@ -56,7 +56,7 @@ class Worker:
             raise _died(process.end()) from None
 
     def close(self) -> None:
-        """End the process, and whatever it does."""
+        """End the process and its work."""
         if self._process is not None:
             self._process.end()
 

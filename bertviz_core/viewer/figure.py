@@ -10,6 +10,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
 from bertviz_core.plotting.palette import SEQUENTIAL
 from bertviz_core.plotting.style import COLORBAR
+from bertviz_core.plotting.template import finish
 from bertviz_core.plotting.writing import isolated
 from bertviz_core.viewer.view import InputAttention, shorten
 
@@ -43,7 +44,7 @@ def heatmap(seen: InputAttention, head: Head) -> go.Figure:
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
     height = 220 + int(min(640, max(200, len(queries) * 18)))
-    return figure.update_layout(height=height, margin={"l": 10, "r": 10, "t": 10, "b": 70}, dragmode=False)
+    return finish(figure, height, margin={"l": 10, "t": 10, "b": 70})
 
 
 def _places(units: Units) -> list[str]:

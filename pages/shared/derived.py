@@ -1,4 +1,4 @@
-"""What follows from a stored result alone, worked out once for all sessions: nobody may change what comes from here."""
+"""Values derived from a stored result alone, computed once for all sessions: no caller may change them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_ENTRIES = 512  # values; a figure is some 20 kB
 
 
 class _Call:
-    """A function with its arguments; results count by identity, and are alive as long as the call is remembered, so
+    """A function with its arguments; results count by identity, and are alive as long as the call is cached, so
     that no other result can take the identity over."""
 
     __slots__ = ("arguments", "identity", "work")

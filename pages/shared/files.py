@@ -13,7 +13,7 @@ MADE_OF = "files are made of"
 
 
 def name_after(model: str, corpus: str) -> None:
-    """What this page's pictures are made of; of a model's path the folder's name is enough."""
+    """The origin of this page's figures; of a model's path only the folder's name."""
     st.session_state[MADE_OF] = (Path(model).name, corpus)
 
 

@@ -19,7 +19,7 @@ from pages.shared.derived import derived
 from pages.shared.frame import catalogue, links
 from pages.shared.frame.selection import Selection
 
-WIDTHS = {"quantity": 210, "value": 70, "rank": 80, "baseline": 160}  # so that they fit where the card is narrow
+WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # so that they fit where the card is narrow
 
 
 def folded(page: str, selection: Selection) -> None:
@@ -35,9 +35,7 @@ def folded(page: str, selection: Selection) -> None:
 
 def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     """The numbers as a table, what the head finds and resembles, and links that keep it."""
-    rows = head_rows(
-        derived(columns, results), selection.head, {entry.name: entry.title for entry in catalogue.ENTRIES}
-    )
+    rows = head_rows(derived(columns, results), selection.head)
     if not any(row["baseline"] for row in rows):
         rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"

@@ -17,10 +17,10 @@ from bertviz_core import exports
 from bertviz_core.analyses import chunks, durations
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import check_model, shared
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.results import Result, counted
 from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.heads import Head
-from bertviz_core.numbers import plural, small_int
+from bertviz_core.numbers import small_int
 from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods, services
@@ -152,7 +152,7 @@ def _offer(request: Request) -> None:
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
     """(label, this run, paper) side by side."""
     for column, (label, here, paper) in zip(st.columns(len(entries)), entries, strict=True):
-        column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True)
+        column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
 class Checked(BaseFigure):
@@ -184,7 +184,7 @@ def chart(
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     if appearance.projecting():
         spec = enlarged(spec)
-    # Wide enough for every legend, whatever the width of the window.
+    # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     config = {"displaylogo": False, "toImageButtonOptions": picture}
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
@@ -275,7 +275,5 @@ def provenance(result: Result) -> None:
 def _counted(result: Result) -> str:
     """What the numbers rest on."""
     origin = result.provenance
-    units = [name for name in ("documents", "segments", "sentences", "windows", "words", "tokens") if name in origin]
     changed = sum(entry["count"] for entry in origin["skipped"])
-    counts = ", ".join(plural(origin[name], name) for name in units)
-    return f"{counts}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    return f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"

@@ -30,7 +30,8 @@ from pages.shared.derived import derived
 if TYPE_CHECKING:
     from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.single_input import OneInput, Prediction
+    from bertviz_core.models.predictions import Prediction
+    from bertviz_core.models.single_input import OneInput
 
 
 UNPACKED = 10  # text shrinks to a tenth at best
@@ -41,7 +42,7 @@ def store() -> Store:
     return Store()
 
 
-@st.cache_data(ttl=10, show_spinner=False)  # a walk over all files
+@st.cache_data(ttl=10, show_spinner=False)  # reads all folders
 def store_size() -> int:
     """Bytes that the store takes on the disk."""
     return store().size()
@@ -115,7 +116,7 @@ def _models() -> LoadedModels:
 
 
 def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
-    """(layer, head, query, key) of one input; the last few inputs are remembered."""
+    """(layer, head, query, key) of one input; the last few inputs are cached."""
     which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}/{weights}"
     key = (which, example.ids.tobytes(), example.types.tobytes())
     return _attention(key, loaded, example, weights)
@@ -135,7 +136,7 @@ def predictions(
     loaded: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
     """What the model would put where `masked` differs from the original, without the heads (layer, head) of `off`."""
-    from bertviz_core.models.single_input import predict
+    from bertviz_core.models.predictions import predict
 
     return predict(loaded, original, masked, off)
 
@@ -143,8 +144,8 @@ def predictions(
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def analyzed_models() -> tuple[tuple[str, str], ...]:
     """(model's name, text's digest) of every stored result of surface patterns."""
-    found = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
-    return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in found)
+    results = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
+    return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in results)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
@@ -171,7 +172,7 @@ def _run(key: str, analysis: str) -> Any | None:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def checkpoint_run(address: str, analysis: str) -> Result:
-    """A checkpoint of the training that ships, as a result of its own."""
+    """A checkpoint of the training that ships, as a result."""
     return checkpoints.result(shipped_emergence(), analysis, address)
 
 

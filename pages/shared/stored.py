@@ -19,10 +19,10 @@ MAX_COST = 20  # forward passes, of what runs with everything else
 def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
     """Corpora of one kind: the chosen one first where this page reads that kind, then the uploads that the reader
     sees, the newest first, then the samples."""
-    found = {selection.source.digest: selection.source} if catalogue.entry(page).corpus == kind else {}
+    corpora = {selection.source.digest: selection.source} if catalogue.entry(page).corpus == kind else {}
     for source in (*uploads.sources(kind), *map(sample, SAMPLES[kind])):
-        found.setdefault(source.digest, source)
-    return list(found.values())
+        corpora.setdefault(source.digest, source)
+    return list(corpora.values())
 
 
 def names(kind: Kind) -> dict[str, str]:
@@ -33,13 +33,13 @@ def names(kind: Kind) -> dict[str, str]:
 
 def results(page: str, selection: Selection) -> dict[str, Any]:
     """The stored result of each analysis of this model, on the first corpus that has one; nothing is computed."""
-    found = {}
+    by_name = {}
     for analysis in ANALYSES.values():
         requests = (selection.request(analysis.name).on(source) for source in sources(analysis.corpus, page, selection))
         result = next((stored for request in requests if (stored := services.find(request)) is not None), None)
         if result is not None:
-            found[analysis.name] = result
-    return found
+            by_name[analysis.name] = result
+    return by_name
 
 
 def everything(page: str, selection: Selection) -> list[Request]:

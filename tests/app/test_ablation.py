@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -10,9 +12,9 @@ from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.settings import Settings
-from tests.app.test_app import open_app, own_store, words
+from tests.app.driving import open_app, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def shipped(tmp_path) -> Ablation:

@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import catalogue
-from tests.app.test_app import ROOT, open_app, own_store, unescaped, words
+from tests.app.driving import ROOT, open_app, unescaped, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 PAGES = [entry.name for entry in catalogue.ENTRIES if entry.name != "probes"]  # without a stored result
 UNTOUCHED = {
     "model",

@@ -13,49 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
 from pages.shared.frame.selection import short_names
-from tests import families, in_process
+from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
 from tests.shipped import values
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import streamlit as st
-
-    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr("pages.shared.services.Worker", in_process.performer)
-    monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
-
-
-def open_app(page: str = "", **address: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in address.items():
-        app.query_params[name] = value
-    if page:
-        app.switch_page(f"pages/{page}.py")
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def words(app: AppTest) -> str:
-    kinds = (app.markdown, app.caption, app.error, app.warning, app.title, app.subheader)
-    return unescaped("\n".join(element.value for kind in kinds for element in kind))
-
-
-def unescaped(markdown: str) -> str:
-    return markdown.replace("\\", "")
-
-
-def wait_for_job(app: AppTest) -> AppTest:
-    for _ in range(120):
-        app.run()
-        if not app.get("progress"):
-            return app
-        time.sleep(0.5)
-    raise AssertionError("the job did not end")
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 @pytest.mark.parametrize(
@@ -240,9 +201,9 @@ def test_gradients_say_what_this_run_shows() -> None:
     assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")
 
 
-@pytest.mark.parametrize(("auto", "said"), [("AutoModel", "no masked-word head"), ("AutoModelForMaskedLM", "")])
-def test_gradients_need_a_model_with_a_masked_word_head(auto: str, said: str, tmp_path: Path) -> None:
-    app = open_app("sep_gradients", model=str(families.save(families.FAMILIES["bert"], tmp_path / "model", auto=auto)))
+@pytest.mark.parametrize(("folder", "said"), [("tiny_folder", "no masked-word head"), ("masked_folder", "")])
+def test_gradients_need_a_model_with_a_masked_word_head(folder: str, said: str, request: pytest.FixtureRequest) -> None:
+    app = open_app("sep_gradients", model=str(request.getfixturevalue(folder)))
     app.text_area(key="paste").set_value("the cat sat .\nthe dog ran near the mill\n").run()
     next(b for b in app.button if b.label == "Use the pasted text").click().run()
     offers = [b for b in app.button if b.label.startswith("Analyze")]

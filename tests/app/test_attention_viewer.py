@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.sentences import SENTENCES
-from tests.app.test_app import own_store, unescaped, words  # noqa: F401  (a fixture that every test here uses)
+from tests.app.driving import unescaped, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,10 +10,9 @@ from typer.testing import CliRunner
 
 from bertviz_core.cli import commands as cli
 from bertviz_core.errors import SettingsError
-from tests.app.test_app import open_app, own_store, words
-from tests.browser import chromium as browser
+from tests.app.driving import open_app, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def metrics(app) -> dict[str, str]:
@@ -87,21 +86,3 @@ def test_what_is_no_threshold_is_refused(given: str) -> None:
     with pytest.raises(SettingsError, match="not a threshold") as caught:
         CliRunner().invoke(cli.app, ["clustering", "encyclopedia", "--threshold", given], catch_exceptions=False)
     assert "entropy" in caught.value.hint
-
-
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-def test_clicks_in_every_figure_choose_a_head(tmp_path: Path) -> None:
-    with browser.served(tmp_path / "served") as address, browser.browser() as chromium:
-        page = browser.open_page(chromium, f"{address}/clustering?head=3-5")
-        for chart, point in ((0, 0), (1, 2), (2, 20)):  # three different heads
-            before = page.url
-            figure = page.locator("[data-testid=stPlotlyChart]").nth(chart)
-            dot = figure.locator(".scatterlayer .points path").nth(point)
-            dot.scroll_into_view_if_needed()
-            box = dot.bounding_box()
-            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-            page.wait_for_function("before => location.href !== before", arg=before, timeout=10_000)
-            browser.settle(page)
-            assert "head=3-5" not in page.url
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
-        assert page.problems == []

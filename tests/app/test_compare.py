@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_app import open_app, own_store, words  # noqa: F401  (a fixture that every test here uses)
+from tests.app.driving import open_app, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def address(app: AppTest, name: str) -> str:
@@ -19,6 +22,7 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     app = open_app("compare")
     assert not app.error
     assert re.search(r"\d+ of 48 heads differ in", words(app)), words(app)
+    assert app.selectbox(key="compared").value == "previous"
     assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.subheader}
     box = app.selectbox(key="b")
     norms = next(option for option in box.options if option.endswith("norms"))
@@ -38,6 +42,13 @@ def test_checkpoints_of_the_demos_training() -> None:
     app.selectbox(key="b").set_value(steps[-1]).run()
     assert not app.exception
     assert "heads differ in" in words(app)
+
+
+def test_clustering_of_two_modes() -> None:
+    app = open_app("compare", analysis="clustering")
+    assert not app.error
+    assert app.selectbox(key="compared").value == "to_own_layer"
+    assert "No checkpoints are offered here" in words(app) and "without standard errors" in words(app)
 
 
 def test_an_address_of_a_run_that_is_not_there_shows_another() -> None:

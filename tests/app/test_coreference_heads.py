@@ -14,9 +14,10 @@ from bertviz_core.corpora.samples import FOLDER, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.plotting.style import percent
-from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401
+from tests.app.driving import open_app, unescaped, wait_for_job, words
 from tests.bracketed import conll
-from tests.browser import chromium as browser
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 PAGE = "coreference_heads"
 CHANCES = (CHANCE, RANDOM)
@@ -166,48 +167,3 @@ def test_predictions_are_scored_beside_the_heads():
     assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
     assert "do not match document 1" in unescaped(app.error[0].value)
-
-
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(tmp_path) -> None:
-    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
-        page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8")
-        page.set_viewport_size({"width": 1280, "height": 2600})
-        browser.settle(page)
-        heading = page.locator("h3", has_text="Guesses")
-        assert heading.inner_text() == "Guesses of head 6-8"
-        page.locator(".point[data-head='2-3']").click()
-        page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
-        browser.settle(page)
-        assert heading.inner_text() == "Guesses of head 2-3"
-        page.get_by_role("radio", name="antecedent->mention").or_(
-            page.get_by_role("button", name="antecedent->mention")
-        ).first.click()
-        page.wait_for_function("location.search.includes('direction=antecedent-%3Emention')", timeout=10_000)
-        browser.settle(page)
-        said = page.get_by_text("guesses right").first.inner_text()
-        again = browser.open_page(chromium, page.url)
-        assert again.locator("h3", has_text="Guesses").inner_text() == "Guesses of head 2-3"
-        assert again.get_by_text("which the paper does not measure").count() == 1
-        assert again.get_by_text("guesses right").first.inner_text() == said
-        assert page.problems == again.problems == []
-
-
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-def test_a_guess_opens_its_window_in_the_viewer_and_the_way_back_is_there(tmp_path) -> None:
-    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
-        page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8&document=3")
-        said = page.locator(".st-key-guess input").input_value()
-        page.get_by_role("button", name="Open in the attention viewer").click()
-        page.wait_for_selector("li[role=option]", timeout=60_000)
-        browser.settle(page)
-        pinned = page.locator("li[aria-selected=true]").all_inner_texts()
-        assert len(pinned) == 1 and pinned[0] in said
-        assert "head=6-8" in page.url
-        assert page.get_by_label("Segment A").input_value().startswith("The city council")
-        page.get_by_text("Back to Coreference heads").click()
-        page.wait_for_function("document.querySelector('h1')?.innerText === 'Coreference heads'", timeout=10_000)
-        browser.settle(page)
-        assert page.locator(".st-key-guess input").input_value() == said
-        assert "head=6-8" in page.url and "document=3" in page.url
-        assert page.problems == []

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.views import word_search
-from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
-from tests.browser import chromium as browser
+from tests.app.driving import open_app, unescaped, wait_for_job, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root\n\n<b>x</b> 2-dep\n$y$ 0-root\n"
 
 
@@ -106,33 +103,6 @@ def test_bad_treebanks_are_refused_and_the_page_stays(name: str, data: bytes, sa
     app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
     assert said in unescaped(app.error[0].value)
     assert app.metric
-
-
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address_follows(tmp_path) -> None:
-    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
-        page = browser.open_page(chromium, f"{address}/dependency_heads?head=6-8")
-        page.set_viewport_size({"width": 1280, "height": 2600})
-        browser.settle(page)
-        grid = page.locator("[data-testid=stDataFrame]").first.bounding_box()
-        page.mouse.click(grid["x"] + 15, grid["y"] + 37 + 35 * 3 + 17)  # the box before the fourth row
-        page.wait_for_function("location.search.includes('relation=')", timeout=10_000)
-        browser.settle(page)
-        assert "head=6-8" not in page.url
-        page.locator(".point[data-head='2-3']").click()
-        page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
-        browser.settle(page)
-        assert page.get_by_text("Head 2-3 in sentences with").is_visible()
-        page.wait_for_selector("figure svg text", timeout=10_000)
-        with page.expect_download() as saved:
-            page.locator("figure a[download]").first.click()
-        assert ElementTree.parse(saved.value.path()).getroot().tag == "{http://www.w3.org/2000/svg}svg"
-        again = browser.open_page(chromium, page.url)
-        assert again.locator("h3", has_text="Head 2-3 in sentences with").inner_text() == (
-            page.locator("h3", has_text="Head 2-3 in sentences with").inner_text()
-        )
-        assert again.evaluate("document.documentElement.scrollWidth") <= 1280
-        assert page.problems == again.problems == []
 
 
 def test_sentences_are_found_by_their_words() -> None:

@@ -1,12 +1,10 @@
-"""Jobs as readers see them: their own alone, their place in the queue, a quiet cancel, a worker that dies; and in a
-real browser."""
+"""Jobs as readers see them: their own alone, their place in the queue, a quiet cancel, a worker that dies."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,18 +13,9 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.tasks.workers import _died
 from pages.shared import services
-from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
-from tests.browser import chromium as browser
+from tests.app.driving import open_app, unescaped, wait_for_job, words
 
-__all__ = ["own_store"]
-
-BANK = "\n\n".join(
-    f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\nthe 5-det\n{other} 3-dobj\n{when} 3-advmod\n. 3-punct"
-    for noun in ("cat", "dog", "man", "boy", "girl", "king", "cook", "nurse")
-    for verb in ("saw", "ate", "held", "took", "made", "sold")
-    for other in ("fish", "bread", "book", "key", "lamp", "car", "hat")
-    for when in ("now", "then", "here", "soon", "there")
-)
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 class Gate:
@@ -144,34 +133,3 @@ def test_a_store_that_cannot_be_written_is_said_before_any_work(gate: Gate, monk
     click(app, "Analyze")
     assert "cannot be written" in app.error[0].value and not app.exception
     assert progress(app) == [] and not gate.tasks
-
-
-def kept(store: Path) -> set[str]:
-    return {str(path) for path in store.rglob("*") if path.is_file()}
-
-
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-def test_a_training_cancelled_from_another_page_stores_nothing(tmp_path: Path) -> None:
-    (tmp_path / "bank.txt").write_text(BANK)
-    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
-        page = browser.open_page(chromium, f"{address}/probes")
-        sidebar, main = (page.locator(f"[data-testid={name}]") for name in ("stSidebar", "stMain"))
-        page.get_by_text("Your own treebank").click()
-        page.set_input_files(".st-key-uploader input[type=file]", tmp_path / "bank.txt")
-        main.get_by_text("demo on bank.txt").wait_for(timeout=30_000)
-        browser.settle_but_skeletons(page)
-        before = kept(tmp_path / "store")
-        page.keyboard.press("Escape")
-        main.get_by_role("button", name="Analyze").click()
-        main.get_by_role("button", name="Cancel").wait_for()
-        sidebar.get_by_text("Surface patterns", exact=True).click()
-        page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=30_000)
-        sidebar.get_by_text("Probes: ").wait_for(timeout=30_000)
-        sidebar.get_by_role("button", name="Cancel").click()
-        page.get_by_text("Probes: cancelled.").wait_for(timeout=30_000)
-        assert sidebar.get_by_role("button", name="Cancel").count() == 0
-        sidebar.get_by_text("Probes", exact=True).click()
-        main.get_by_text("No result was stored").wait_for(timeout=30_000)
-        assert main.get_by_role("button", name="Analyze").count() == 1
-        assert kept(tmp_path / "store") == before
-        assert page.problems == []

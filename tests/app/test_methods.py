@@ -6,9 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import methods
-from tests.app.test_app import open_app, own_store
+from tests.app.driving import open_app
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def test_a_section_has_its_heading_and_its_text_alone() -> None:

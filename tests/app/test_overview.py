@@ -18,9 +18,10 @@ from bertviz_core.corpora.samples import sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
-from tests.app.test_app import ROOT, open_app, own_store, wait_for_job, words  # noqa: F401  (a fixture)
+from tests.app.driving import ROOT, open_app, wait_for_job, words
 from tests.shipped import clearest
 
+pytestmark = pytest.mark.usefixtures("own_store")
 LEARNED = ("next", "previous", "to_cls", "to_sep", "to_punct", "linguistic")  # neither broad nor other
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 
@@ -136,18 +137,17 @@ def test_another_readers_upload_is_not_told() -> None:
     assert not any("secret" in str(frame.value.to_dict()) for frame in open_app().dataframe)
 
 
-@pytest.mark.parametrize("page", ["overview", "tour", "entropy"])
-def test_pages_on_stored_results_import_neither_torch_nor_transformers(page: str) -> None:
-    code = f"""
+def test_pages_on_stored_results_import_neither_torch_nor_transformers() -> None:
+    code = """
 import sys
 from streamlit.testing.v1 import AppTest
 from tests.navigation import frame_at_every_page
 frame_at_every_page()
 app = AppTest.from_file("app.py", default_timeout=60).run()
-app.switch_page("pages/{page}.py")
 app.session_state["head-panel"] = True
-app.run()
-assert not app.exception and not app.error and app.title
+for page in ("overview", "tour", "entropy"):
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception and not app.error and app.title
 print(*sorted(name for name in ("torch", "transformers") if name in sys.modules), "looked")
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

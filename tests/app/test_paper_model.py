@@ -13,9 +13,9 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.models.planned import NAME
 from pages.shared import stored
 from pages.shared.views import paper_model
-from tests.app.test_app import open_app, own_store, wait_for_job, words
+from tests.app.driving import open_app, wait_for_job, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 LABEL = "Download 440 MB and analyze"
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words
+import pytest
 
-__all__ = ["own_store"]
+from tests.app.driving import open_app, unescaped, wait_for_job, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "\n\n".join(
     f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\n. 3-punct"
     for noun in ("cat", "dog", "man", "boy")

@@ -13,9 +13,9 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models import allowed, hub
 from pages.shared.frame import serving
 from tests import trainings
-from tests.app.test_app import ROOT, open_app, own_store, unescaped, words
+from tests.app.driving import ROOT, open_app, unescaped, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 @pytest.fixture

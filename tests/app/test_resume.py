@@ -16,9 +16,9 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
 from bertviz_core.models import reading
 from bertviz_core.settings import Settings
-from tests.app.test_app import open_app, own_store, wait_for_job, words
+from tests.app.driving import open_app, wait_for_job, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 
 
 class Stops(Progress):

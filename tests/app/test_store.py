@@ -15,7 +15,7 @@ import pytest
 from bertviz_core.engine import store_folder
 from pages.shared import services
 from tests import broken_stores
-from tests.app.test_app import open_app, unescaped, words
+from tests.app.driving import open_app, unescaped, words
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))

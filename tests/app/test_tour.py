@@ -23,7 +23,9 @@ from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, steps
 from bertviz_core.tour.standings import counted, standings
 from pages.shared.frame import catalogue
-from tests.app.test_app import open_app, own_store, unescaped, wait_for_job, words  # noqa: F401  (a fixture)
+from tests.app.driving import open_app, unescaped, wait_for_job, words
+
+pytestmark = pytest.mark.usefixtures("own_store")
 
 PAGES = [entry.name for entry in catalogue.ENTRIES]
 SHOWN = steps(PAGES)

@@ -12,10 +12,9 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses import linguistic
 from pages.shared import services
 from pages.shared.frame import uploads
-from tests import families
-from tests.app.test_app import ROOT, open_app, own_store, unescaped, wait_for_job, words
+from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
 
-__all__ = ["own_store"]
+pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
 BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
 ANN = "A" * 43  # a browser's cookie
@@ -207,11 +206,10 @@ def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
     assert sorted(u.name for u in services.uploads()) == ["first.txt", "second.txt"]
 
 
-def test_models_are_remembered_for_this_browser_alone(tmp_path: Path) -> None:
-    folder = families.save(families.FAMILIES["bert"], tmp_path / "tiny-model")
-    open_as(ANN, "overview", model=str(folder))
-    assert folder.name in open_as(ANN, "overview").selectbox(key="model").options
-    assert folder.name not in open_as("B" * 43, "overview").selectbox(key="model").options
+def test_models_are_remembered_for_this_browser_alone(tiny_folder: Path) -> None:
+    open_as(ANN, "overview", model=str(tiny_folder))
+    assert tiny_folder.name in open_as(ANN, "overview").selectbox(key="model").options
+    assert tiny_folder.name not in open_as("B" * 43, "overview").selectbox(key="model").options
 
 
 def test_unknown_words_are_warned_of_above_the_result() -> None:

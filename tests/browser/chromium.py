@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
+PICTURES = ".map, .lines, [data-testid=stPlotlyChart]"
+BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 
 
@@ -58,8 +60,14 @@ def browser() -> Iterator[Any]:
 
 
 def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1280) -> Any:
-    """A page whose title is there and whose script has run to its end; what went wrong in it is in `page.problems`."""
-    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    """A page whose title is there and whose script has run to its end; what went wrong in it is in `page.problems`.
+
+    Pages are tabs of the browser's first context, so that Streamlit's own scripts are loaded and compiled once.
+    """
+    context = chromium.contexts[0] if chromium.contexts else chromium.new_context()
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     page.problems = []
     page.on("pageerror", lambda error: page.problems.append(str(error)))
     page.on("requestfailed", lambda request: page.problems.append(f"failed: {request.url}"))
@@ -67,6 +75,29 @@ def open_page(chromium: Any, address: str, scheme: str = "light", width: int = 1
     page.wait_for_selector("h1", timeout=60_000)
     settle(page)
     return page
+
+
+def switch_theme(page: Any, scheme: str) -> None:
+    """Have the system ask for a theme, and wait until the page has it and its figures are drawn in it."""
+    page.emulate_media(color_scheme=scheme)
+    color = BACKGROUNDS[scheme]
+    page.wait_for_function(
+        "color => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor === color", arg=color
+    )
+    page.wait_for_timeout(300)  # colors fade
+    settle(page)
+
+
+def everywhere(page: Any, selector: str, expression: str) -> list[Any]:
+    """A JavaScript expression of `e` for each element, those in shadow trees too."""
+    return page.evaluate(
+        f"""selector => {{
+        const deep = (root) => [...root.querySelectorAll(selector),
+          ...[...root.querySelectorAll('*')].filter((e) => e.shadowRoot).flatMap((e) => deep(e.shadowRoot))];
+        return deep(document).map((e) => {expression});
+    }}""",
+        selector,
+    )
 
 
 def settle(page: Any) -> None:

@@ -1,8 +1,7 @@
-"""Every page in both themes by axe-core's rules (WCAG 2.2 A and AA among them): nothing serious, nothing critical."""
+"""Every page in both themes: axe-core's rules (WCAG 2.2 A and AA among them), its width, and its first picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,36 +10,43 @@ from pages.shared.frame import catalogue
 from tests.browser import chromium as browser
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
+PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4")
+CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
+IN_SIGHT = (
+    *("overview", "attention_viewer", "compare", "emergence", "surface_patterns", "sep_gradients", "entropy"),
+    *("dependency_heads", "coreference_heads", "probes", "clustering", "ablation"),
+)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.served(tmp_path_factory.mktemp("accessible") / "store") as url:
-        yield url
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_breaks_no_rule_of_accessibility_and_fits_a_laptop(address: str, chromium: Any, path: str) -> None:
+    page = browser.open_page(chromium, f"{address}/{path}")
+    if path in IN_SIGHT:
+        page.locator(browser.PICTURES).first.wait_for()
+        tops = browser.everywhere(page, browser.PICTURES, "e.getBoundingClientRect().top")
+        assert min(top for top in tops if top > 0) <= 250
+        for arrow in ("previous", "next"):
+            assert page.locator(f".st-key-step-{arrow}-page").bounding_box()["y"] < 60
+    if path in CHARTS:
+        assert page.locator("[data-testid=stPlotlyChart]").count() == CHARTS[path]
+    for scheme in ("light", "dark"):
+        browser.switch_theme(page, scheme)
+        assert broken_rules(page) == [], scheme
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+    assert page.title() not in ("", "What does it look at?")
+    assert page.problems == []
+    page.close()
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.browser() as launched:
-        yield launched
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", [entry.name for entry in catalogue.ENTRIES])
-def test_no_rule_of_accessibility_is_broken(address: str, chromium: Any, name: str, scheme: str) -> None:
-    page = browser.open_page(chromium, f"{address}/{name}", scheme)
-    page.wait_for_timeout(300)
-    found = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    broken = [
+def broken_rules(page: Any) -> list[tuple[str, str, str]]:
+    """The serious and critical violations: rule, element, what to mend."""
+    violations = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
         (rule["id"], node["html"][:150], node["failureSummary"][:250])
-        for rule in found
+        for rule in violations
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]
-    assert not broken
-    assert page.title() not in ("", "What does it look at?")
-    page.close()
 
 
 def test_the_buttons_beside_the_head_have_names(address: str, chromium: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -14,21 +13,13 @@ from bertviz_core.heads import Head
 from tests.browser import chromium as browser
 from tests.shipped import clearest
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-
 HOSTILE = '<img/src=x/onerror=document.title="hacked"> **bold** $x$ \u202eabc\u202c &amp; </script> =1+1 ' + "y" * 600
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.served(tmp_path_factory.mktemp("viewer") / "store") as url:
-        yield f"{url}/attention_viewer"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.browser() as launched:
-        yield launched
+@pytest.fixture
+def address(address: str) -> str:
+    """Of the page."""
+    return f"{address}/attention_viewer"
 
 
 def viewer(chromium: Any, address: str, scheme: str = "light", width: int = 1280, **parameters: Any) -> Any:
@@ -261,7 +252,7 @@ def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium:
 
 
 def test_the_table_of_a_segment_is_that_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
-    from tests.cli.test_commands import run
+    from tests.cli.running import run
 
     page = viewer(chromium, address, head="2-5", input="corpus", segment="2")
     with page.expect_download() as download:

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.browser import chromium as browser
-
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.served(tmp_path_factory.mktemp("browser") / "store") as url:
-        yield url
+from tests.cli.running import run
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.browser() as launched:
-        yield launched
-
-
-def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/entropy?head=2-3&mode=paper")
-    assert page.locator("h1").inner_text() == "Entropy"
-    assert page.get_by_text("Head 2-3").count() >= 1
-    assert page.get_by_text("mode: as in the paper").is_visible()
-    assert page.get_by_text("Page not found").count() == 0
-    assert page.locator("[data-testid=stSidebar]").get_by_text("Surface patterns").is_visible()
-    assert page.problems == []
-    page.close()
+@pytest.mark.parametrize(
+    ("path", "title", "text"),
+    [
+        ("entropy?head=2-3&mode=paper", "Entropy", "mode: as in the paper"),
+        ("overview?head=2-3", "Overview", "Head 2-3"),
+    ],
+)
+def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(
+    chromium: Any, tmp_path: Path, path: str, title: str, text: str
+) -> None:
+    with browser.served(tmp_path / "store") as fresh:
+        page = browser.open_page(chromium, f"{fresh}/{path}")
+        assert page.locator("h1").inner_text() == title
+        assert page.get_by_text("Head 2-3").count() >= 1
+        assert page.get_by_text(text).first.is_visible()
+        assert page.get_by_text("Page not found").count() == page.get_by_role("dialog").count() == 0
+        assert page.locator("[data-testid=stSidebar]").get_by_text("Surface patterns").is_visible()
+        assert page.problems == []
+        page.close()
 
 
 @pytest.mark.parametrize(
@@ -55,15 +51,6 @@ def test_an_address_as_it_is_typed_opens_its_page(
     assert page.get_by_role("dialog").count() == 0
     assert page.problems == []
     page.close()
-
-
-def test_a_fresh_server_knows_the_first_page_by_its_name(chromium: Any, tmp_path: Path) -> None:
-    with browser.served(tmp_path / "store") as fresh:
-        page = browser.open_page(chromium, f"{fresh}/overview?head=2-3")
-        assert page.locator("h1").inner_text() == "Overview"
-        assert page.get_by_text("Head 2-3").count() >= 1
-        assert page.get_by_role("dialog").count() == 0
-        page.close()
 
 
 def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(address: str, chromium: Any) -> None:
@@ -102,38 +89,31 @@ def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: A
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_a_laptop_in_both_themes(address: str, chromium: Any, scheme: str) -> None:
-    pages = (
-        ("", 0),
-        ("emergence", 3),
-        ("tour?step=4", 1),
-        ("surface_patterns", 1),
-        ("sep_gradients", 3),
-        ("entropy", 1),
-    )
-    for path, count in pages:
-        page = browser.open_page(chromium, f"{address}/{path}", scheme)
-        width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
-        assert width <= 1280
-        charts = page.locator("[data-testid=stPlotlyChart]")
-        assert charts.count() == count
-        assert page.problems == []
-        page.close()
+def test_clicks_in_every_figure_of_clustering_choose_a_head(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/clustering?head=3-5")
+    for chart, point in ((0, 0), (1, 2), (2, 20)):  # three different heads
+        before = page.url
+        figure = page.locator("[data-testid=stPlotlyChart]").nth(chart)
+        dot = figure.locator(".scatterlayer .points path").nth(point)
+        dot.scroll_into_view_if_needed()
+        box = dot.bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_function("before => location.href !== before", arg=before, timeout=10_000)
+        browser.settle(page)
+        assert "head=3-5" not in page.url
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+    assert page.problems == []
+    page.close()
 
 
 def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     page = browser.open_page(chromium, f"{address}/surface_patterns")
     with page.expect_download() as download:
         page.locator("[data-testid=stDownloadButton]").first.get_by_role("button").click()
     download.value.save_as(tmp_path / "page.csv")
     page.close()
-    command = [sys.executable, "-m", "bertviz_core", "surface-patterns", "encyclopedia", "--quiet"]
-    options = ["--store", str(tmp_path / "store"), "--out", str(tmp_path / "line.csv")]
-    subprocess.run([*command, *options], check=True, cwd=browser.ROOT)
+    store, out = tmp_path / "store", tmp_path / "line.csv"
+    assert run("surface-patterns", "encyclopedia", "--quiet", "--out", out, store=store).returncode == 0
     assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
 
 

@@ -9,20 +9,6 @@ import pytest
 
 from tests.browser import chromium as browser
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.served(tmp_path_factory.mktemp("history") / "store") as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.browser() as launched:
-        yield launched
-
 
 @pytest.fixture
 def page(address: str, chromium: Any) -> Iterator[Any]:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from tests.browser import chromium as browser
-from tests.examples import package
-
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
 
 
-def test_a_deep_link_an_analysis_and_a_click_on_its_map(tmp_path: Path) -> None:
-    path = package.python_path(package.install(tmp_path))
-    with browser.served(tmp_path / "store", python_path=path) as address, browser.browser() as chromium:
+def test_a_deep_link_an_analysis_and_a_click_on_its_map(chromium: Any, tmp_path: Path, example_path: str) -> None:
+    with browser.served(tmp_path / "store", python_path=example_path) as address:
         page = chromium.new_page(viewport={"width": 1280, "height": 900})
         page.goto(f"{address}/repeated_token?head=2-3&limit=3")
         page.get_by_role("button", name="Analyze (about").click(timeout=60_000)
@@ -26,3 +21,4 @@ def test_a_deep_link_an_analysis_and_a_click_on_its_map(tmp_path: Path) -> None:
         page.locator(".point[data-head='2-4']").click()
         assert page.locator(".point").count() == 48
         page.wait_for_function("location.search.includes('head=2-4')", timeout=10_000)
+        page.close()

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bertviz_core as bv
-from tests.browser import chromium as browser
-
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
 
 HOSTILE = '</script><script>document.title = "hacked"</script> the cat \u2028 "sat" <img src=x onerror=alert(1)> .'
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.browser() as launched:
-        yield launched
 
 
 @pytest.fixture

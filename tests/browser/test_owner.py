@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.browser import chromium as browser
 
@@ -28,24 +25,24 @@ def delete_buttons(page: Any) -> int:
     return count
 
 
-@pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
-def test_the_owner_is_known_after_a_reload_and_a_guest_never_is(tmp_path: Path) -> None:
-    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
-        owners, guests = chromium.new_context(), chromium.new_context()
-        page = open_in(owners, f"{address}/entropy")
-        page.get_by_text("Your own text").click()
-        page.set_input_files(".st-key-uploader input[type=file]", FILE)
-        page.locator("[data-testid=stMain]").get_by_text("demo on private.txt").wait_for(timeout=60_000)
-        browser.settle_but_skeletons(page)
-        link = page.url
-        assert "corpus=upload-" in link and "bertviz_reader" not in page.evaluate("document.cookie")
-        assert delete_buttons(open_in(owners, link)) == 1  # a second tab, which is a new session
-        assert delete_buttons(open_in(guests, link)) == 0
-        page.reload()
-        page.wait_for_selector("h1", timeout=60_000)
-        browser.settle_but_skeletons(page)
-        page.get_by_text("Your own text").click()
-        page.get_by_role("button", name="Delete now").click()
-        browser.settle_but_skeletons(page)
-        late = open_in(guests, link)
-        late.get_by_text("The link cannot be restored").wait_for(timeout=30_000)
+def test_the_owner_is_known_after_a_reload_and_a_guest_never_is(address: str, chromium: Any) -> None:
+    owners, guests = chromium.new_context(), chromium.new_context()
+    page = open_in(owners, f"{address}/entropy")
+    page.get_by_text("Your own text").click()
+    page.set_input_files(".st-key-uploader input[type=file]", FILE)
+    page.locator("[data-testid=stMain]").get_by_text("demo on private.txt").wait_for(timeout=60_000)
+    browser.settle_but_skeletons(page)
+    link = page.url
+    assert "corpus=upload-" in link and "bertviz_reader" not in page.evaluate("document.cookie")
+    assert delete_buttons(open_in(owners, link)) == 1  # a second tab, which is a new session
+    assert delete_buttons(open_in(guests, link)) == 0
+    page.reload()
+    page.wait_for_selector("h1", timeout=60_000)
+    browser.settle_but_skeletons(page)
+    page.get_by_text("Your own text").click()
+    page.get_by_role("button", name="Delete now").click()
+    browser.settle_but_skeletons(page)
+    late = open_in(guests, link)
+    late.get_by_text("The link cannot be restored").wait_for(timeout=30_000)
+    owners.close()
+    guests.close()

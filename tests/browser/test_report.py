@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
+from typing import Any
 
 from tests.browser import chromium as browser
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
 
-
-def test_the_button_gives_a_page_that_needs_no_network_and_prints(tmp_path: Path) -> None:
-    with browser.served(tmp_path / "store") as address, browser.browser() as chromium:
-        page = browser.open_page(chromium, address)
-        with page.expect_download(timeout=120_000) as waiting:
-            page.get_by_role("button", name="Report").click()
-        assert waiting.value.suggested_filename == "report-demo.html"
-        waiting.value.save_as(tmp_path / "report.html")
-        page.close()
-        report = chromium.new_page(viewport={"width": 800, "height": 900})
-        asked: list[str] = []
-        report.on("request", lambda request: asked.append(request.url))
-        report.goto((tmp_path / "report.html").as_uri())
-        assert report.locator("h1").inner_text() == "What does demo look at?"
-        assert report.locator("svg").count() >= 10 and len(asked) == 1
-        assert report.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        pdf = report.pdf(prefer_css_page_size=True)
-        assert pdf.startswith(b"%PDF") and 10 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 60
+def test_the_button_gives_a_page_that_needs_no_network_and_prints(address: str, chromium: Any, tmp_path: Path) -> None:
+    page = browser.open_page(chromium, address)
+    with page.expect_download(timeout=120_000) as waiting:
+        page.get_by_role("button", name="Report").click()
+    assert waiting.value.suggested_filename == "report-demo.html"
+    waiting.value.save_as(tmp_path / "report.html")
+    page.close()
+    report = chromium.new_page(viewport={"width": 800, "height": 900})
+    asked: list[str] = []
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto((tmp_path / "report.html").as_uri())
+    assert report.locator("h1").inner_text() == "What does demo look at?"
+    assert report.locator("svg").count() >= 10 and len(asked) == 1
+    assert report.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pdf = report.pdf(prefer_css_page_size=True)
+    assert pdf.startswith(b"%PDF") and 10 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 60
+    report.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,17 +16,10 @@ from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
 from pages.shared.frame import catalogue
 from pages.shared.frame.catalogue import ENTRIES
-from tests.browser import chromium as browser
 from tests.visitors import Run, Visitor, crowd, visitor
 
 TEXT = "The otter slept .\nThe otter swam , and the heron watched .\n"
 TOKEN_LEVEL = ("surface_patterns", "entropy")
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.served(tmp_path_factory.mktemp("sessions") / "store") as url:
-        yield url
 
 
 def heads_named(run: Run) -> set[str]:

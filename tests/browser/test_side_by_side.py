@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,19 +9,11 @@ import pytest
 from tests.browser import chromium as browser
 from tests.browser.test_attention_lines import viewer
 
-pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no Chromium on this machine")
 
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.served(tmp_path_factory.mktemp("viewer") / "store") as url:
-        yield f"{url}/attention_viewer"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser.browser() as launched:
-        yield launched
+@pytest.fixture
+def address(address: str) -> str:
+    """Of the page."""
+    return f"{address}/attention_viewer"
 
 
 def pinned(page: Any) -> list[list[str]]:

@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import families
-from tests.analyses.ablation.test_measure import TEXT
-from tests.cli.test_sep_gradients import run
+from tests import predicting
+from tests.cli.running import run
+
+TEXT = predicting.TEXT
 
 
-def test_json_holds_arrays_groups_curve_and_loss(tmp_path: Path) -> None:
-    folder = families.save(families.FAMILIES["bert"], tmp_path / "model", auto="AutoModelForMaskedLM")
-    (tmp_path / "text.txt").write_text(TEXT)
+def test_json_holds_arrays_groups_curve_and_loss(tmp_path: Path, text: Path, masked_folder: Path) -> None:
     out, examples = tmp_path / "x.json", tmp_path / "masked.json"
-    given = (tmp_path / "text.txt", "--model", folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store")
-    run("ablation", *given, "--limit", 3, "--out", out, "--examples", examples)
+    given = (text, "--model", masked_folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store")
+    assert run("ablation", *given, "--limit", 3, "--out", out, "--examples", examples).returncode == 0
     result = json.loads(out.read_text())
     for name in ("loss_change", "loss_change_interval", "right_change", "to_sep_loss_change", "gradient_estimate"):
         assert np.shape(result["arrays"][name]) == (2, 2)
@@ -28,7 +27,7 @@ def test_json_holds_arrays_groups_curve_and_loss(tmp_path: Path) -> None:
     used = json.loads(examples.read_text())
     assert len(used) == result["provenance"]["segments"] == 3
     assert result["arrays"]["masked_tokens"] == sum(label != -100 for e in used for label in e["labels"])
-    run("ablation", *given, "--mean", "--out", out)
+    assert run("ablation", *given, "--mean", "--out", out).returncode == 0
     means = json.loads(out.read_text())
     assert means["provenance"]["options"] == {"mean": True}
     assert means["provenance"]["settings"]["limit"] == 64

@@ -9,16 +9,9 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from tests.cli.test_commands import run
+from tests.cli.running import run
 
 TEXT = "Unbelievable ships sail.\n\nThe captain's daughter lost her keys.\nShe asked him.\n"
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.txt"
-    path.write_text(TEXT)
-    return path
 
 
 def test_files_of_one_input_agree_with_extract(text: Path, tmp_path: Path) -> None:

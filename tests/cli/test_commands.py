@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -16,37 +13,11 @@ import pytest
 import safetensors.numpy
 
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
-from bertviz_core.cli.commands import main
+from tests.cli.running import run
 from tests.families import FAMILIES, save
 
 ROOT = Path(__file__).parents[2]
 TEXT = "The cat sat on the mat.\nIt was warm, and it slept.\n\nAnother document.\nIt has two lines.\n"
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.txt"
-    path.write_text(TEXT)
-    return path
-
-
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments: str | Path, store: Path | None = None) -> Done:
-    """`python -m bertviz_core ...`, in this process, which has torch loaded already."""
-    out, err = StringIO(), StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["bertviz_core", *map(str, arguments)])
-        if store:
-            patch.setenv("BERTVIZ_STORE", str(store))
-        with pytest.raises(SystemExit) as ended:
-            main()
-    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
 def test_the_module_runs_as_a_command(tmp_path: Path):

@@ -9,16 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.test_commands import run
+from tests.cli.running import run
 
 TEXT = "The cat sat on the mat.\nIt was warm.\n\nAnother document.\nIt has two lines.\n"
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.txt"
-    path.write_text(TEXT)
-    return path
 
 
 def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path: Path) -> None:

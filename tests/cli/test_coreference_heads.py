@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bertviz_core.cli import commands as cli
 from bertviz_core.corpora.samples import FOLDER
 from tests.bracketed import conll
+from tests.cli.running import run
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    monkeypatch.setattr(sys, "argv", ["bertviz_core", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    return int(ended.value.code or 0)
-
-
-def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp_path: Path):
+def test_json_has_the_table_the_accuracies_and_what_was_dropped(tmp_path: Path):
     out, strict = tmp_path / "x.json", tmp_path / "strict.json"
     gold = FOLDER / "coreference.conllu"
-    place = ("--store", tmp_path / "store", "--quiet")
-    assert run(monkeypatch, "coreference-heads", "coreference", "--predictions", gold, "--out", out, *place) == 0
+    quiet = ("--store", tmp_path / "store", "--quiet")
+    done = run("coreference-heads", "coreference", "--predictions", gold, "--out", out, *quiet)
+    assert done.returncode == 0, done.stderr
     given = json.loads(out.read_text())
     systems = list(dict.fromkeys(row["system"] for row in given["table"]))
     predicted = "predictions: coreference.conllu"
@@ -53,7 +46,8 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp
     counted = given["provenance"]
     assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
     assert counted["skipped"][0]["reason"].endswith("(out of reach)")
-    assert run(monkeypatch, "coreference-heads", "coreference", "--candidates", "words", "--out", strict, *place) == 0
+    done = run("coreference-heads", "coreference", "--candidates", "words", "--out", strict, *quiet)
+    assert done.returncode == 0, done.stderr
     words = np.array(json.loads(strict.read_text())["arrays"]["accuracy"])
     assert words.max() < accuracy.max() and (words <= accuracy).all()
 
@@ -66,13 +60,13 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(monkeypatch, tmp
         (("coreference", "--predictions", "none.conll"), "none.conll"),
     ],
 )
-def test_mistakes_are_one_message(monkeypatch, capsys, tmp_path, arguments, said):
-    assert run(monkeypatch, "coreference-heads", *arguments, "--no-store", "--quiet") == 2
-    assert said in capsys.readouterr().err
+def test_mistakes_are_one_message(arguments, said):
+    done = run("coreference-heads", *arguments, "--no-store", "--quiet")
+    assert done.returncode == 2 and said in done.stderr
 
 
-def test_a_bracket_that_never_closes_names_its_line(monkeypatch, capsys, tmp_path: Path):
+def test_a_bracket_that_never_closes_names_its_line(tmp_path: Path):
     path = tmp_path / "broken.conll"
     path.write_text(conll("[1 a ] b [1 c d ]").replace(" 1)", " -"))
-    assert run(monkeypatch, "coreference-heads", path, "--no-store", "--quiet") == 2
-    assert "broken.conll, line 4" in capsys.readouterr().err
+    done = run("coreference-heads", path, "--no-store", "--quiet")
+    assert done.returncode == 2 and "broken.conll, line 4" in done.stderr

@@ -11,7 +11,7 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from tests import trainings
-from tests.cli.test_commands import run
+from tests.cli.running import run
 from tests.emergence.test_join import part
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
@@ -21,12 +21,6 @@ SMALL = ("--max-length", "64", "--limit", "60")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trainings.save(tmp_path_factory.mktemp("training") / "steps")
-
-
-@pytest.fixture
-def text(tmp_path: Path) -> Path:
-    (tmp_path / "mine.txt").write_text(TEXT)
-    return tmp_path / "mine.txt"
 
 
 def test_files_and_table_say_the_same(folder, text, tmp_path):

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bertviz_core.plotting.style import BEHAVIORS
-from tests.app.test_app import ROOT
+from tests.cli.running import Done, run
 
 
-def overview(store: Path, *options: str, code: int = 0) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "bertviz_core", "overview", "--store", str(store), *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def overview(store: Path, *options: str | Path, code: int = 0) -> Done:
+    done = run("overview", "--store", store, *options)
     assert done.returncode == code, done.stderr
     return done
 
@@ -33,7 +30,7 @@ def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
 
 def test_files_hold_the_same_table(tmp_path):
     store, paths = tmp_path / "store", [tmp_path / "a.csv", tmp_path / "a.json"]
-    overview(store, "--out", str(paths[0]), "--out", str(paths[1]))
+    overview(store, "--out", paths[0], "--out", paths[1])
     rows = list(csv.DictReader(paths[0].open()))
     whole = json.loads(paths[1].read_text())
     assert [row["label"] for row in rows] == [row["label"] for row in whole["heads"]]
@@ -43,6 +40,6 @@ def test_files_hold_the_same_table(tmp_path):
 
 def test_what_cannot_be_is_said_with_what_to_do(tmp_path, tiny_folder):
     store = tmp_path / "store"
-    assert "Run an analysis first" in overview(store, "--model", str(tiny_folder), code=2).stderr
+    assert "Run an analysis first" in overview(store, "--model", tiny_folder, code=2).stderr
     assert "There is no mode" in overview(store, "--mode", "other", code=2).stderr
-    assert "cannot be written" in overview(store, "--out", str(tmp_path / "a.txt"), code=2).stderr
+    assert "cannot be written" in overview(store, "--out", tmp_path / "a.txt", code=2).stderr

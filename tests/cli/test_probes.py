@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.cli.running import run
+
 NAMES = "right-branching,attention-only,attention-and-words"
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "bertviz_core", "probes", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=200)
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +31,10 @@ def files(tmp_path_factory) -> dict[str, Path]:
 def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
     out, figure = tmp_path / "x.json", tmp_path / "x.html"
     done = run(
-        *(str(files["train"]), "--dev", str(files["dev"]), "--vectors", str(files["vectors"]), "--probes", NAMES),
-        *("--epochs", "2", "--decode", "mst", "--misaligned-root", "--no-store", "--quiet", "--out", str(out)),
-        *("--out", str(figure)),
+        "probes",
+        *(files["train"], "--dev", files["dev"], "--vectors", files["vectors"], "--probes", NAMES),
+        *("--epochs", "2", "--decode", "mst", "--misaligned-root", "--no-store", "--quiet", "--out", out),
+        *("--out", figure),
     )
     assert done.returncode == 0, done.stderr
     result = json.loads(out.read_text())
@@ -65,8 +60,9 @@ def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tm
     for flag in ((), ("--misaligned-root",)):
         out, csv = tmp_path / f"{len(flag)}.json", tmp_path / f"{len(flag)}.csv"
         done = run(
-            *(str(files["train"]), "--dev", str(files["dev"]), "--mode", "paper", "--probes", names, *flag),
-            *("--store", str(tmp_path / "store"), "--quiet", "--out", str(out), "--out", str(csv)),
+            "probes",
+            *(files["train"], "--dev", files["dev"], "--mode", "paper", "--probes", names, *flag),
+            *("--store", tmp_path / "store", "--quiet", "--out", out, "--out", csv),
         )
         assert done.returncode == 0, done.stderr
         tables.append(json.loads(out.read_text())["table"])
@@ -87,5 +83,5 @@ def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tm
     ],
 )
 def test_what_cannot_be_done_is_said(files, arguments, said):
-    done = run(str(files["train"]), *arguments, "--no-store", "--quiet")
+    done = run("probes", files["train"], *arguments, "--no-store", "--quiet")
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr

@@ -8,25 +8,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertviz_core.cli.commands import app
 from tests import families
+from tests.cli.running import run
 from tests.oracles import gradients as reference
 
 
-def run(*arguments: object) -> None:
-    app([str(argument) for argument in arguments], standalone_mode=False)
-
-
-def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path) -> None:
+def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path, masked_folder: Path) -> None:
     import transformers
 
-    folder = families.save(families.FAMILIES["bert"], tmp_path / "model", auto="AutoModelForMaskedLM")
     (tmp_path / "text.txt").write_text("\n".join([*families.TEXT, "", "the dog slept ."]))
     out, examples = tmp_path / "result.json", tmp_path / "examples.json"
-    given = (tmp_path / "text.txt", "--model", folder, "--max-length", 24, "--seed", 3, "--quiet", "--device", "cpu")
-    run("sep-gradients", *given, "--no-store", "--out", out, "--examples", examples)
+    given = (
+        tmp_path / "text.txt",
+        "--model",
+        masked_folder,
+        "--max-length",
+        24,
+        "--seed",
+        3,
+        "--quiet",
+        "--device",
+        "cpu",
+    )
+    assert run("sep-gradients", *given, "--no-store", "--out", out, "--examples", examples).returncode == 0
     result, used = json.loads(out.read_text()), json.loads(examples.read_text())
-    model = transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
+    model = transformers.AutoModelForMaskedLM.from_pretrained(
+        masked_folder, attn_implementation="eager", dtype="float64"
+    )
     values, losses = [], []
     for example in used:
         assert sorted(example) == ["input_ids", "labels", "original_ids", "token_type_ids"]
@@ -42,11 +50,8 @@ def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path) -> No
     assert result["arrays"]["masked_tokens"] == sum(label != -100 for e in used for label in e["labels"])
 
 
-def test_the_terminal_says_loss_and_accuracy_with_their_digits(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run("sep-gradients", "encyclopedia", "--limit", 2, "--no-store", "--quiet", "--device", "cpu")
-    shown = capsys.readouterr().out
+def test_the_terminal_says_loss_and_accuracy_with_their_digits() -> None:
+    shown = run("sep-gradients", "encyclopedia", "--limit", 2, "--no-store", "--quiet", "--device", "cpu").stdout
     row = next(line for line in shown.splitlines() if line.strip().startswith("1-1 "))
     assert float(row.split()[3]) > 0, "a small gradient is not rounded away"
     assert "\nloss: " in shown

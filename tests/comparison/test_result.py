@@ -133,8 +133,34 @@ def test_dots_on_the_diagonal_are_heads_that_did_not_change(run):
 def test_what_has_nothing_in_common_is_refused(run):
     with pytest.raises(SettingsError, match="no number of each head in common"):
         compare(run("entropy"), run("surface_patterns"))
-    with pytest.raises(SettingsError, match="clustering"):
-        compare(run("clustering"), run("clustering"))
+
+
+def test_clustering_is_compared_by_divergence_within_and_between_layers(run):
+    a, b = run("clustering"), run("clustering", mode="paper")
+    comparison = compare(a, b)
+    heads = [(layer, head) for layer in range(2) for head in range(2)]
+    for name, run_, scale in (("a", a, 1), ("b", b, b.tokens)):
+        for i, (layer, head) in enumerate(heads):
+            own = [run_.divergence[i, j] / scale for j, other in enumerate(heads) if j != i and other[0] == layer]
+            rest = [run_.divergence[i, j] / scale for j, other in enumerate(heads) if other[0] != layer]
+            change = comparison.changes["to_own_layer"], comparison.changes["to_other_layers"]
+            found = [getattr(each, name)[layer, head] for each in change]
+            assert found == pytest.approx([sum(own) / len(own), sum(rest) / len(rest)])
+    assert any("without standard errors" in note for note in comparison.notes) and not change[0].marked.any()
+
+
+@pytest.mark.parametrize(
+    ("analysis", "opens_on"), [("surface_patterns", "previous"), ("entropy", "entropy"), ("clustering", "to_own_layer")]
+)
+def test_it_opens_on_what_the_analysiss_own_page_opens_on(run, analysis, opens_on):
+    result = run(analysis)
+    assert compare(result, result).opens_on == opens_on
+    assert exports.to_json(compare(result, result))
+
+
+def test_a_treebank_opens_on_its_most_telling_relation(run):
+    bank = run("dependency_heads", source=sample("treebank"), max_length=64)
+    assert compare(bank, bank).opens_on == bank.default_view().most_telling()
 
 
 def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
@@ -142,10 +168,11 @@ def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
     for analysis in ("surface_patterns", "entropy", "dependency_heads"):
         first, *_, last = checkpoints.names(emergence, analysis)
         comparison = compare(*(checkpoints.result(emergence, analysis, address) for address in (first, last)))
-        change = comparison.changes[comparison.most_changed()]
+        change = comparison.changes[comparison.opens_on]
         assert isinstance(change, Change) and np.abs(change.difference).max() > 0
         assert np.isnan(change.p).all() == (analysis != "dependency_heads")
         assert not any("model" in note for note in comparison.notes)
+        assert any("no standard errors" in note for note in comparison.notes) == (analysis != "dependency_heads")
     patterns = checkpoints.result(emergence, "surface_patterns", last)
     np.testing.assert_array_equal(patterns["to_sep"], emergence["to_sep"][-1])
     assert checkpoints.names(emergence, "probes") == {}

@@ -135,6 +135,13 @@ def test_too_many_members_other_methods_and_empty_archives_are_refused(monkeypat
             lines(zipped({"a.txt": b"a"}, method))
 
 
+def test_a_zip_that_asks_for_a_later_version_is_refused():
+    packed = bytearray(zipped(FILES))
+    packed[packed.index(b"PK\x01\x02") + 6] = 64  # the version needed to extract the first file: 6.4
+    with pytest.raises(InputError, match=r"version 6\.4"):
+        lines(bytes(packed))
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from([tar(FILES), zipped(FILES), gzip.compress(tar(FILES))]), st.data())
 def test_damaged_archives_are_read_or_refused(packed, data):

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import package
-
 ROOT = Path(__file__).parents[2]
 LIMIT = "3"  # segments
 PAGE = """
@@ -31,10 +29,10 @@ app.run()
 assert [title.value for title in app.title] == ["Repeated token"], app.title
 button = next(b for b in app.button if b.label.startswith("Analyze (about"))
 button.click().run()
-for _ in range(240):
+for _ in range(1200):
     if not app.get("progress"):
         break
-    time.sleep(0.5)
+    time.sleep(0.1)
     app.run()
 app.session_state["head-panel"] = True
 app.run()
@@ -55,11 +53,9 @@ assert stored.set_index("analysis").loc["Repeated token", "stored"] == "✓"
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(example_path: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Of processes that have the example installed, and a store of their own."""
-    folder = tmp_path_factory.mktemp("installed")
-    path = package.python_path(package.install(folder))
-    return os.environ | {"PYTHONPATH": path, "BERTVIZ_STORE": str(folder / "store")}
+    return os.environ | {"PYTHONPATH": example_path, "BERTVIZ_STORE": str(tmp_path_factory.mktemp("installed"))}
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -21,7 +21,8 @@ import types
 import numpy as np
 
 from bertviz_core.analyses import registry
-from bertviz_core.analyses.analysis import Analysis, HeadColumn
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.head_column import HeadColumn
 
 sys.modules["eighth"] = types.ModuleType("eighth")
 column = HeadColumn("warmth", "warmth of a head", lambda result: np.array([[0.1, 0.9]]))

@@ -82,17 +82,13 @@ def test_gradients_of_a_masked_word_model_in_memory(tiny_folder, planted_folder)
 def test_trees_and_options_of_an_analysis(tiny_folder):
     asked = {"model": tiny_folder, "corpus": TREES, "store": False, "max_length": 64}
     assert "det" not in bv.analyze("dependency_heads", **asked).to_frame()["relation"].tolist()
-    shown = bv.analyse("dependency_heads", min_count=1, **asked)
+    shown = bv.analyze("dependency_heads", min_count=1, **asked)
     assert shown.to_frame().set_index("relation").loc["det", "n"] == 3
     assert shown["UAS"].shape == (2, 2)
     words = [["the", letter, "sat", "."] for letter in "abcdefghijkl"]
     asked["corpus"] = [(sentence, *TREES[0][1:]) for sentence in words]
     probes = bv.analyze("probes", probes=("right-branching",), dev=TREES, **asked)
     assert probes.result.of("right-branching") == pytest.approx(2 / 3)  # of the, cat and sat
-
-
-def test_both_spellings_are_one_function():
-    assert bv.analyse is bv.analyze
 
 
 @pytest.mark.parametrize(

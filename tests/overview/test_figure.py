@@ -40,16 +40,10 @@ def test_labels_from_zero_are_shown_and_clicks_stay_from_one():
 
 
 def test_rows_say_value_rank_and_baseline():
-    rows = head_rows(COLUMNS, Head(1, 0), {"entropy": "Entropy"})
-    assert rows[0] == {
-        "quantity": "entropy, nats",
-        "value": "4.200",
-        "rank": "1 of 6",
-        "baseline": "",
-        "analysis": "Entropy",
-    }
+    rows = head_rows(COLUMNS, Head(1, 0))
+    assert rows[0] == {"quantity": "entropy, nats", "value": "4.200", "rank": "1 of 6", "baseline": ""}
     assert (rows[2]["value"], rows[2]["baseline"]) == ("42.0%", "40.0% (head match)")
-    absent = head_rows(COLUMNS, Head(1, 2), {})[0]
+    absent = head_rows(COLUMNS, Head(1, 2))[0]
     assert (absent["value"], absent["rank"]) == ("–", "6 of 6")
 
 

@@ -25,5 +25,5 @@ def test_a_head_has_one_rank_in_the_hover_and_in_the_table():
     hover = [int(text.split("rank ")[1].split()[0]) for text in value_map(values, "x").hover]
     assert hover == [2, 5, 3, 4, 1, 6]
     column = Column("surface_patterns", "next", values)
-    rows = [head_rows([column], head, {"surface_patterns": "x"})[0] for head in all_heads(2, 3)]
+    rows = [head_rows([column], head)[0] for head in all_heads(2, 3)]
     assert [row["rank"] for row in rows] == [f"{rank} of 6" for rank in hover]

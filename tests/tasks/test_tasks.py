@@ -24,7 +24,7 @@ from bertviz_core.models.planned import paper_model
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Performer
-from tests import families, trainings
+from tests import trainings
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)
@@ -32,12 +32,6 @@ SETTINGS = Settings(max_length=32)
 
 def crossed(task):
     return json.loads(json.dumps(task))
-
-
-@pytest.fixture(scope="module")
-def masked_folder(tmp_path_factory):
-    """A tiny model with its masked-word head."""
-    return families.save(families.FAMILIES["bert"], tmp_path_factory.mktemp("masked"), auto="AutoModelForMaskedLM")
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, Options, averaged_column
+from bertviz_core.analyses.analysis import Analysis, Options
+from bertviz_core.analyses.head_column import averaged_column
 from bertviz_core.analyses.sep_gradients import MaskedInputs
 from bertviz_core.plotting.palette import BROAD, SEP
 

@@ -69,7 +69,7 @@ class MeanOutputs:
         self.tokens = batch.tokens()
 
     def merge(self, other: MeanOutputs) -> None:
-        self.sums = {layer: self.sums[layer] + one if self.sums else one for layer, one in other.sums.items()}
+        self.sums = {layer: self.sums[layer] + total if self.sums else total for layer, total in other.sums.items()}
         self.tokens += other.tokens
 
     @property

@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.analysis import HeadColumn
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
+from bertviz_core.plotting.template import finish
 
-MARGIN = {"l": 60, "r": 10, "t": 30, "b": 45}
 LINE = "#4c6ef5"
 
 
@@ -28,8 +28,7 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
     by_layer(figure, series, 1, base=base)
     layer_axes(figure, len(result.mean[0]), 1, base)
     figure.update_yaxes(title="change of the loss, nats")
-    legend = {"x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "orientation": "h"}
-    return figure.update_layout(height=400, legend=legend)
+    return finish(figure, 400)
 
 
 def more_figures(result: Ablation) -> dict[str, go.Figure]:
@@ -88,9 +87,9 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     )
-    figure.update_xaxes(title="gradient estimate, nats", zeroline=False)
+    figure.update_xaxes(title="gradient estimate, nats", zeroline=False, exponentformat="e")
     figure.update_yaxes(title="measured change of the loss, nats")
-    return figure.update_layout(height=400, margin=MARGIN, showlegend=False, dragmode=False)
+    return finish(figure, 400, showlegend=False)
 
 
 def curve_figure(result: Ablation) -> go.Figure:
@@ -109,7 +108,7 @@ def curve_figure(result: Ablation) -> go.Figure:
     figure.add_hline(y=result.loss, line={"dash": "dot", "color": NEUTRAL[0], "width": 1})
     figure.update_xaxes(title="share of the heads switched off, the least important first", tickformat=".0%")
     figure.update_yaxes(title="masked-word loss, nats")
-    return figure.update_layout(height=360, margin=MARGIN, showlegend=False, dragmode=False)
+    return finish(figure, 360, showlegend=False)
 
 
 def groups_figure(result: Ablation) -> go.Figure:
@@ -127,7 +126,7 @@ def groups_figure(result: Ablation) -> go.Figure:
             hovertemplate="%{y}, %{customdata} heads: %{x:.3f} nats<extra></extra>",
         )
     )
-    draws = [(name, draw) for name, one in zip(names, result.groups, strict=True) for draw in one["random_draws"]]
+    draws = [(name, draw) for name, group in zip(names, result.groups, strict=True) for draw in group["random_draws"]]
     figure.add_scatter(
         x=[draw for _, draw in draws],
         y=[name for name, _ in draws],
@@ -138,9 +137,7 @@ def groups_figure(result: Ablation) -> go.Figure:
     )
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title="change of the loss, nats", zeroline=True, zerolinecolor=RING, zerolinewidth=1)
-    legend = {"x": 0, "y": 1, "xanchor": "left", "yanchor": "bottom", "orientation": "h"}
-    height = 120 + 24 * len(names)
-    return figure.update_layout(height=height, margin=MARGIN | {"l": 130}, legend=legend, dragmode=False)
+    return finish(figure, 120 + 24 * len(names), margin={"l": 130})
 
 
 def group_rows(result: Ablation) -> list[dict[str, Any]]:

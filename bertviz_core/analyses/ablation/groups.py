@@ -13,7 +13,13 @@ DRAWS, POINTS = 5, 20
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """heads: (layer, head) bool.   draws: the same, of random heads; none where a draw would be the group itself."""
+    """Heads that are removed together.
+
+    Attributes:
+        name: For display.
+        heads: (layer, head) bool.
+        draws: The same, of random heads; none where a draw would be the group itself.
+    """
 
     name: str
     heads: np.ndarray

@@ -63,7 +63,7 @@ def run(
             raise InputError("No segment has a token to mask.", where=examples.source.name, hint=hint)
         measured.removals = removals(measured.heads.result()["mean"][0])
         measured.groups = groups(labels, examples.settings.seed)
-        sets = [*measured.removals[1:], *(heads for one in measured.groups for heads in (one.heads, *one.draws))]
+        sets = [*measured.removals[1:], *(heads for group in measured.groups for heads in (group.heads, *group.draws))]
         measured.sets = passes.sets(np.stack(sets), mean)
         measured.skipped = passes.skipped
 
@@ -87,7 +87,7 @@ def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -
         right=int(right),
         masked=int(masked),
         groups=_records(measured.groups, change[points:], interval[points:]),
-        removed=np.array([int(one.sum()) for one in measured.removals]),
+        removed=np.array([int(removal.sum()) for removal in measured.removals]),
         removed_loss=loss / count + np.concatenate([[0.0], change[:points]]),
         **heads.words.result(heads.examples, masking, segments.tokens),
     )

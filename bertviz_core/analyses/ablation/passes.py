@@ -54,7 +54,7 @@ class Passes:
         sums = [analysis.accumulator(model, request) for analysis in (surface_patterns, entropy)]
         self.progress.start("Measuring the behavior of heads", self.count)
         stream.run(model, self.examples, sums, self.progress, self.batch_tokens)
-        means = [dict(zip(one.quantities, one.result()["mean"], strict=True)) for one in sums]
+        means = [dict(zip(average.quantities, average.result()["mean"], strict=True)) for average in sums]
         return behaviors({**means[0], **means[1]}, Thresholds())
 
     def mean_outputs(self) -> Tensor:
@@ -131,8 +131,8 @@ class Passes:
     def _without(self, masked: Batch, labels: Tensor, whole: Whole, heads: Tensor, **how: Any) -> Iterator[Predictions]:
         """`predict_without`, whose sets (set, layer, head) begin at one layer; counts the progress."""
         layers = self.restart.model.layers - int(heads.any(0).any(-1).int().argmax())
-        given = (self.restart, masked, labels, whole.inputs, heads)
-        for predictions in predict_without(*given, batch_tokens=self.batch_tokens, **how):
+        arguments = (self.restart, masked, labels, whole.inputs, heads)
+        for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
             yield predictions
             self.progress.advance(layers * len(labels))
 

@@ -1,4 +1,4 @@
-"""The masked words whose loss rises most when a head is switched off: a few of each head, whatever the corpus."""
+"""The masked words whose loss rises most when a head is switched off: a few of each head, however large the corpus."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WorstWords:
         import torch
 
         # float64: ids and places are whole numbers far below 2^53.
-        self.kept = torch.full((layers, heads, TOP, len(FIELDS)), -torch.inf, dtype=torch.float64, device=device)
+        self.worst = torch.full((layers, heads, TOP, len(FIELDS)), -torch.inf, dtype=torch.float64, device=device)
 
     def add(self, layer: int, fields: Tensor) -> None:
         """Take in words (head, word, field) of one layer."""
@@ -36,27 +36,27 @@ class WorstWords:
 
     def merge(self, other: WorstWords) -> None:
         """Take in what another one has kept."""
-        self._keep(slice(None), other.kept)
+        self._keep(slice(None), other.worst)
 
     def _keep(self, layers: slice, fields: Tensor) -> None:
         import torch
 
-        both = torch.cat([self.kept[layers], fields.double()], 2)
+        both = torch.cat([self.worst[layers], fields.double()], 2)
         for field, descending in ((1, False), (0, True)):  # by place, then stably by change
             order = both[..., field].sort(dim=-1, descending=descending, stable=True).indices
             both = both.gather(2, order[..., None].expand_as(both))
-        self.kept[layers] = both[:, :, :TOP]
+        self.worst[layers] = both[:, :, :TOP]
 
     def numbers(self) -> list[int]:
         """Numbers of the words' segments, in order."""
-        places = self.kept[..., 1]
-        found: list[int] = (places[~places.isinf()] // PLACES).unique().long().tolist()
-        return found
+        places = self.worst[..., 1]
+        numbers: list[int] = (places[~places.isinf()] // PLACES).unique().long().tolist()
+        return numbers
 
     def result(self, examples: dict[int, Encoded], masking: Masking, tokens: Tokens) -> dict[str, Any]:
         """The fields of Ablation that are about words."""
-        known = ~self.kept[..., 1].isinf()
-        whole = self.kept.masked_fill(~known[..., None], 0)
+        known = ~self.worst[..., 1].isinf()
+        whole = self.worst.masked_fill(~known[..., None], 0)
         places = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
         at, vocabulary = sorted(set(places[known].tolist())), sorted(set(ids.reshape(-1).tolist()))

@@ -20,25 +20,27 @@ from bertviz_core.analyses.clustering import mixture_kernel
 if TYPE_CHECKING:
     from torch import Tensor
 
-TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a case of its own
+TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
 CLOSE = 1e-5  # nats a row: pairs under it are done again
 CHUNK = 1024  # positions summed in float32
-CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of a buffer of mixtures: a CPU's cache, a GPU's breath
-TILE = 8  # heads at a time at most; a tile's own lower triangle is done in vain
+CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of a buffer of mixtures: fits a CPU's cache and keeps a GPU busy
+TILE = 8  # heads at a time at most; the lower triangle of a tile on the diagonal is redundant
 NEAREST_ONE = 1 - 2**-24  # the float32 before 1
 
 
 def divergences(maps: Tensor, rows: int) -> Tensor:
     """(head, head) float64, symmetric: the sum over all rows of JS between two heads' rows, in nats.
 
-    maps: (head, position) float32, position = (row, key), changed in place (0 becomes TINY); a position that holds 0
-    for every head counts nothing.   rows: how many of the rows are real, to tell which pairs are close.
+    Args:
+        maps: (head, position) float32, position = (row, key), changed in place (0 becomes TINY); a position that holds
+            0 for every head counts nothing.
+        rows: How many of the rows are real, to decide which pairs are close.
     """
     sums = mixture_sums(maps.clamp_(min=TINY))
     own = sums.diagonal()
-    found = ((own[:, None] + own) / 2 - sums).triu(1) * (math.log(2) / 2)
-    _redo_close(maps, found, CLOSE * rows)
-    return found + found.T
+    divergence = ((own[:, None] + own) / 2 - sums).triu(1) * (math.log(2) / 2)
+    _redo_close(maps, divergence, CLOSE * rows)
+    return divergence + divergence.T
 
 
 def mixture_sums(maps: Tensor) -> Tensor:
@@ -59,15 +61,15 @@ def torch_sums(maps: Tensor) -> Tensor:
     space = maps.new_empty(2, tile * heads * min(chunks * CHUNK, maps.shape[1]))
     sums = torch.zeros(heads, heads, dtype=torch.float64, device=maps.device)
     for part in _parts(maps, chunks):  # (head, chunk, position)
-        found = part.new_zeros(heads, heads, part.shape[1])
+        terms = part.new_zeros(heads, heads, part.shape[1])
         for start in range(0, heads, tile):
             first, others = part[start : start + tile, None], part[None, start:]
             shape = (first.shape[0], others.shape[1], *part.shape[1:])
             mixture, log = (half[: math.prod(shape)].view(shape) for half in space)
             torch.add(first, others, out=mixture)
             torch.log2(mixture, out=log)
-            torch.sum(log.mul_(mixture), -1, out=found[start : start + tile, start:])
-        sums += found.sum(-1, dtype=torch.float64)
+            torch.sum(log.mul_(mixture), -1, out=terms[start : start + tile, start:])
+        sums += terms.sum(-1, dtype=torch.float64)
     return sums.triu()
 
 
@@ -85,15 +87,15 @@ def _buffer(maps: Tensor) -> int:
     return CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
 
 
-def _redo_close(maps: Tensor, found: Tensor, limit: float) -> None:
+def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
     """Replace sums under `limit`, in place, by the sum of (s/4) [2 d atanh d + log(1 - d^2)], d = (p - q) / s."""
-    close = (found < limit).triu(1)
+    close = (divergence < limit).triu(1)
     for head in close.any(1).nonzero().flatten().tolist():
         others = close[head].nonzero().flatten()
-        found[head, others] = 0.0
+        divergence[head, others] = 0.0
         for part in _parts(maps, max(1, _buffer(maps) // (len(others) * CHUNK))):
             p, q = part[head], part[others]
             s = p + q
             d = ((p - q) / s).clamp_(-NEAREST_ONE, NEAREST_ONE)
             terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
-            found[head, others] += terms.sum(-1).sum(-1, dtype=found.dtype) / 4
+            divergence[head, others] += terms.sum(-1).sum(-1, dtype=divergence.dtype) / 4

@@ -11,8 +11,13 @@ STARTS = {"classical_mds": 1, "random": 4}
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """points: (head, 2), centered, turned so that the first axis has the larger spread.   stress: Kruskal's stress-1,
-    sqrt(sum (d - delta)^2 / sum d^2) over pairs, d distances in the plane; 0 is a perfect picture."""
+    """Heads in the plane.
+
+    Attributes:
+        points: (head, 2), centered, turned so that the first axis has the larger spread.
+        stress: Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in the plane; 0
+            where all distances are exact.
+    """
 
     points: np.ndarray
     stress: float
@@ -22,18 +27,19 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embeddin
     """Two-dimensional metric MDS on the divergences as they are, or on their square roots: the least stress of several
     starts, the classical solution and random ones (section 6, Figure 6).
 
-    divergence: (head, head), symmetric.
+    Args:
+        divergence: (head, head), symmetric.
     """
     from sklearn.manifold import MDS
 
-    wanted = np.sqrt(divergence) if root else divergence
-    scale = wanted.max()
+    distances = np.sqrt(divergence) if root else divergence
+    scale = distances.max()
     if not scale:
-        return Embedding(np.zeros((len(wanted), 2)), 0.0)
+        return Embedding(np.zeros((len(distances), 2)), 0.0)
     options = {"metric": "precomputed", "random_state": seed, "normalized_stress": True}
     fits = [MDS(init=start, n_init=count, **options) for start, count in STARTS.items()]
     # The scale changes nothing in the picture, but the stopping rule is not free of it.
-    best = min((fit.fit(wanted / scale) for fit in fits), key=lambda fit: fit.stress_)
+    best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
     return Embedding(_turned(best.embedding_ * scale), float(best.stress_))
 
 

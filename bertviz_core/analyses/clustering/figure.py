@@ -15,6 +15,7 @@ from bertviz_core.analyses.clustering.matrix_figure import matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR
+from bertviz_core.plotting.template import finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
@@ -75,7 +76,8 @@ def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "dtick": 1},
+        "colorbar": COLORBAR
+        | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "tick0": base, "dtick": -(-layers // 6)},
     }
     yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
 
@@ -126,8 +128,5 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
-    legend = {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "yanchor": "bottom"}
-    legend["y"] = 0.04  # clear of the line that says what the figure was made from
-    return figure.update_layout(
-        margin={"l": 50, "r": 10, "t": 30, "b": 120}, legend=legend, hovermode="closest", dragmode=False
-    )
+    legend = {"yref": "container", "y": 0.04}  # clear of the line that says what the figure was made from
+    return finish(figure, margin={"t": 30, "b": 120}, legend=legend)

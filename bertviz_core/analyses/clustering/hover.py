@@ -15,13 +15,13 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
     """(head, 2): the label counted from 1, for clicks, and what hovering says."""
     rows = []
     for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1), strict=True):
-        text = _said(result, head, str(behavior))
+        text = _text(result, head, str(behavior))
         near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
         rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
     return np.array(rows)
 
 
-def _said(result: Clustering, head: Head, behavior: str) -> str:
+def _text(result: Clustering, head: Head, behavior: str) -> str:
     name = BEHAVIORS[behavior][-1]
     if behavior == "linguistic":
         return f"{name}: {result.named[head.label()]}"

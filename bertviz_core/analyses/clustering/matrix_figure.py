@@ -14,6 +14,7 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.palette import SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
+from bertviz_core.plotting.template import finish
 
 TICKED = 64  # heads whose labels still fit beside the matrix
 
@@ -92,9 +93,7 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
     if count <= TICKED:
         ticks = {"tickvals": list(range(count)), "ticktext": _ordered_labels(result, base), "tickfont": {"size": 9}}
         figure.update_yaxes(**ticks, showticklabels=True, row=3, col=1)
-    figure.update_layout(
-        height=860, margin={"l": 40, "r": 10, "t": 10, "b": 80}, dragmode=False, hovermode="closest", showlegend=False
-    )
+    finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
 
 
 def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:

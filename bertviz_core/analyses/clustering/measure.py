@@ -29,7 +29,7 @@ SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 
 
 class DivergenceSums:
-    """Accumulates the sum over real tokens of JS between all pairs of heads, and the averages that tell behaviors.
+    """Accumulates the sum over real tokens of JS between all pairs of heads, and the averages behind behaviors.
 
     The maps of one batch are kept from its first layer to its last, and no longer. Sums are float64 on the device.
     """

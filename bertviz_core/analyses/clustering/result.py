@@ -9,6 +9,8 @@ import numpy as np
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.clustering.embedding import embed
+from bertviz_core.analyses.estimates import Estimate
+from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
@@ -106,6 +108,19 @@ class Clustering(Result):
         same = layer[:, None] == layer
         chosen = (self.divergence[pairs & same], self.divergence[pairs & ~same])
         return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each head the mean divergence to the other heads of its layer, and to the heads of other layers, in nats
+        (of a sum over tokens, divided by their number); without standard errors."""
+        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
+        same = layer[:, None] == layer
+        means = self.divergence / (self.tokens if self.summed else 1)
+        chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
+        return {
+            name: Estimate(share((means * others).sum(1), others.sum(1)).reshape(self.shape))
+            for name, others in chosen.items()
+            if others.any()
+        }
 
     def nearest(self, head: Head, count: int = NEAREST) -> list[tuple[Head, float]]:
         """The heads most like this one, the nearest first, with their divergences; equal ones in order."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, HeadColumn, View
+from bertviz_core.analyses.analysis import Analysis, View
+from bertviz_core.analyses.head_column import HeadColumn
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,6 +18,7 @@ from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
+from bertviz_core.plotting.template import finish
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
@@ -51,10 +52,7 @@ def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int
     text = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
     figure.add_annotation(text | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
     height = int(2 * heads * square_size(layers) * 0.72) + 190
-    return figure.update_layout(
-        height=height, showlegend=False, dragmode=False, margin={"l": 50, "r": 10, "t": 30, "b": 80},
-        title=None, meta=DIRECTIONS[direction],
-    )  # fmt: skip
+    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[direction])
 
 
 def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
@@ -111,9 +109,7 @@ def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]]
         )
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    margin = {"l": 60, "r": 10, "t": 40, "b": 50}
-    return figure.update_layout(height=340, legend=legend, margin=margin, dragmode=False)
+    return finish(figure, 340)
 
 
 def _bars(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:

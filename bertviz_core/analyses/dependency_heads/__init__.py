@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, HeadColumn, Options, View
+from bertviz_core.analyses.analysis import Analysis, Options, View
+from bertviz_core.analyses.head_column import HeadColumn
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,6 +14,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import map_figure
+from bertviz_core.plotting.template import finish
 from bertviz_core.plotting.writing import isolated
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
@@ -59,10 +60,7 @@ def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
     )
     figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
-    legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
-    return figure.update_layout(
-        height=110 + 22 * len(frame), legend=legend, margin={"l": 10, "r": 10, "t": 40, "b": 45}, dragmode=False
-    )
+    return finish(figure, 110 + 22 * len(frame), margin={"l": 10})
 
 
 def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
@@ -87,7 +85,7 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
     )
     figure.update_xaxes(title="fixed offset, words to the right (within the sentence)", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[0, 105])
-    return figure.update_layout(height=250, margin={"l": 50, "r": 10, "t": 10, "b": 45}, dragmode=False)
+    return finish(figure, 250, margin={"t": 10})
 
 
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:

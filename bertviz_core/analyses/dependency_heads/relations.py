@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
-ROOT = "root"  # no head can find the governor of a root: it is no row of its own
+ROOT = "root"  # no head can find the governor of a root, so it has no row
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bertviz_core.analyses.analysis import Analysis, averaged_column
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.head_column import averaged_column
 from bertviz_core.plotting import palette
 
 ANALYSIS = Analysis(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.analysis import Analysis, HeadColumn
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.probes.options import ProbeOptions
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from bertviz_core.engine.progress import Progress
 def guesses(probe: Probe, data: Data, decode: str, progress: Progress) -> dict[int, np.ndarray]:
     """For each sentence, by its index, the guessed governor of every word, 0 being ROOT.
 
-    decode: "greedy" or "mst".
+    Args:
+        decode: "greedy" or "mst".
     """
     heads: dict[int, np.ndarray] = {}
     for group, rows, batch in data:

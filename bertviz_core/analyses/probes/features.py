@@ -31,9 +31,12 @@ ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 class Group:
     """Sentences of n words. Axes (sentence, query, key, head), heads of all layers in one axis of features.
 
-    indices: (sentence,) their places among all sentences, in order.
-    maps: (sentence, n, n, head) float16.   root: (sentence, 4, n, head) float16, see ROOT_ROWS.
-    governors: (sentence, n) int64, 0 is ROOT.   words: (sentence, n) int64 rows of the word vectors.
+    Attributes:
+        indices: (sentence,) their places among all sentences, in order.
+        maps: (sentence, n, n, head) float16.
+        root: (sentence, 4, n, head) float16, see ROOT_ROWS.
+        governors: (sentence, n) int64, 0 is ROOT.
+        words: (sentence, n) int64 rows of the word vectors.
     """
 
     indices: np.ndarray
@@ -60,7 +63,7 @@ class Features:
         self._room = ScratchArray(total, "maps")
         flat = self._room.flat
         self.groups: list[Group] = []
-        self.place: dict[int, tuple[int, int]] = {}
+        self.row: dict[int, tuple[int, int]] = {}
         start = 0
         for n, members in sizes:
             cut = start + len(members) * n * n * heads
@@ -70,7 +73,7 @@ class Features:
                 flat[cut:end].reshape(-1, ROOT_ROWS, n, heads),
             )
             governors = np.array([sentences[i].sentence.governors for i in members.tolist()])
-            self.place |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
+            self.row |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
             self.groups.append(Group(members, maps, root, governors, np.stack([rows[i] for i in members.tolist()])))
             start = end
 
@@ -117,7 +120,7 @@ class _Writer:
         first = attention.layer * self.model.heads
         heads = slice(first, first + self.model.heads)
         for row, (example, (words, cls, sep)) in enumerate(zip(batch.examples, self.owners, strict=True)):
-            group, index = self.features.place[example.number]
+            group, index = self.features.row[example.number]
             target = self.features.groups[group]
             target.maps[index, :, :, heads] = maps[row][np.ix_(words, words)]
             for at, special in ((0, cls), (2, sep)):

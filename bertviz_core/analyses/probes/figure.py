@@ -12,6 +12,7 @@ from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.template import finish
 from bertviz_core.plotting.writing import isolated
 
 COLOR, PAPER = "#4c6ef5", "#e8890c"
@@ -70,9 +71,7 @@ def paper_figure(result: Probes) -> go.Figure:
     )
     figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
-    return figure.update_layout(
-        height=130 + 34 * len(names), legend=_above(), margin={"l": 10, "r": 10, "t": 40, "b": 45}, dragmode=False
-    )
+    return finish(figure, 130 + 34 * len(names), margin={"l": 10})
 
 
 def curves_figure(result: Probes) -> go.Figure:
@@ -96,7 +95,7 @@ def curves_figure(result: Probes) -> go.Figure:
                 )
     figure.update_xaxes(title="training time, seconds", rangemode="tozero")
     figure.update_yaxes(title="loss, nats per word", rangemode="tozero")
-    return figure.update_layout(height=340, margin={"l": 55, "r": 10, "t": 20, "b": 45}, dragmode=False)
+    return finish(figure, 340, margin={"t": 20})
 
 
 def distance_figure(result: Probes) -> go.Figure:
@@ -120,9 +119,8 @@ def distance_figure(result: Probes) -> go.Figure:
     entries = 20 + 18 * len(result.probes)  # pixels
     figure.update_xaxes(title="offset of the governor, words to the right", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
-    return figure.update_layout(
-        height=300 + entries, legend=_above(0.98), margin={"l": 55, "r": 10, "t": entries, "b": 45}, dragmode=False
-    )
+    legend = {"entrywidthmode": "fraction", "entrywidth": 0.98, "font": {"size": 10}}
+    return finish(figure, 300 + entries, legend=legend, margin={"t": entries})
 
 
 def more_figures(result: Probes) -> dict[str, go.Figure]:
@@ -142,7 +140,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
         text = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
     else:
         guesses = sentence["guesses"][probe]
-        guessed = [Arc(i, g - 1, *_told(g == governors[i])) for i, g in enumerate(guesses)]
+        guessed = [Arc(i, g - 1, *_style(g == governors[i])) for i, g in enumerate(guesses)]
         counted = [name.split(":")[0] != "punct" for name in sentence["relations"]]
         right = sum(g == truth for g, truth, c in zip(guesses, governors, counted, strict=True) if c)
         text = f"{right} of {sum(counted)} words right"
@@ -150,7 +148,7 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
 
 
 def title(probe: str, result: Probes | None = None) -> str:
-    """A probe's name as Table 3 writes it; of a row of a result, what tells it from the others."""
+    """A probe's name as Table 3 writes it; for a row of a result, what distinguishes it from the others."""
     if probe == "right-branching":
         return "Right-branching (last word to ROOT)"
     if probe == "best-offset" and result:
@@ -188,15 +186,9 @@ def _named(words: list[str], word: int, governor: int) -> str:
 def _edge(governors: list[int], first: int, second: int) -> Arc:
     """An edge has no direction: drawn as the tree has it where it is right."""
     if governors[second] == first + 1:
-        return Arc(second, first, *_told(True))
-    return Arc(first, second, *_told(governors[first] == second + 1))
+        return Arc(second, first, *_style(True))
+    return Arc(first, second, *_style(governors[first] == second + 1))
 
 
-def _told(right: bool) -> tuple[str, str, bool]:
+def _style(right: bool) -> tuple[str, str, bool]:
     return "✓" if right else "✗", "right" if right else "wrong", right
-
-
-def _above(width: float | None = None) -> dict[str, Any]:
-    """A legend above the panel, each entry so wide a share of it; None lets its text say how wide."""
-    position: dict[str, Any] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"}
-    return position | ({"entrywidthmode": "fraction", "entrywidth": width, "font": {"size": 10}} if width else {})

@@ -136,5 +136,5 @@ class Fitting:
 
 
 def kind_of(name: str) -> str:
-    """The probe that a row trains, whatever its network and its ROOT."""
+    """The probe that a row trains, without its network and its ROOT."""
     return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)

@@ -81,11 +81,11 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         pair_bias=probe_run.pairs.bias.reshape(-1, *heads),
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=probe_run.about,
-        sentences=[_kept(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
+        sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
     )
 
 
-def _kept(probe_run: ProbeRun, index: int) -> dict[str, Any]:
+def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
     return {

@@ -35,11 +35,15 @@ WORDS = 10_000  # whose vectors are kept with the result
 
 @dataclass
 class ProbeRun:
-    """The work of one request. `outcomes` holds what came out; `about` what there is to say of it, as JSON.
+    """The work of one request.
 
-    others: further files, "dev" (a treebank to score on) and "vectors".
-    attention, root: the attention-only probe's weights (2, layer, head) and (4, layer, head), see scores.AttentionOnly.
-    layers: (layer,) the structural probe's UUAS of each layer on the test part, embeddings first.
+    Attributes:
+        others: Further files, "dev" (a treebank to score on) and "vectors".
+        outcomes: What each probe reached.
+        about: Facts about the run, as JSON.
+        attention: The attention-only probe's weights (2, layer, head), see probes.AttentionOnly.
+        root: Its weights (4, layer, head) of ROOT.
+        layers: (layer,) the structural probe's UUAS of each layer on the test part, embeddings first.
     """
 
     model: AttentionModel

@@ -41,7 +41,7 @@ class ProbeSettings:
     Attributes:
         heads: Of all layers.
         paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
-            maps with SEP times another) and a word may govern itself; otherwise ROOT has weights of its own and it
+            maps with SEP times another) and a word may govern itself; otherwise ROOT has separate weights and it
             may not.
         misaligned_root: The release's slip, candidate i is scored with the vector of word i+1, the last candidate
             without any vector, not even the dependent's.
@@ -74,7 +74,9 @@ class Probe(nn.Module):
 class AttentionOnly(Probe):
     """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights on its four rows, or the paper's two scales.
 
-    weights: (2, head), w (governor -> dependent) then u (dependent -> governor).   root: (4, head).
+    Attributes:
+        weights: (2, head), w (governor -> dependent) then u (dependent -> governor).
+        root: (4, head).
     """
 
     def __init__(self, probe_settings: ProbeSettings) -> None:

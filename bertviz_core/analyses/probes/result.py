@@ -88,11 +88,11 @@ class Probes(Result):
 
         Raises KeyError for a word whose vector is not kept.
         """
-        places = [self._place(word) for word in (governor, dependent)]
+        places = [self._index(word) for word in (governor, dependent)]
         pair = self.vectors[places].astype(np.float32)
         return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias
 
-    def _place(self, word: str) -> int:
+    def _index(self, word: str) -> int:
         for form in (word, word.lower()):
             if form in self.words:
                 return self.words.index(form)

@@ -40,7 +40,8 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
 class WordStates:
     """Hidden states of every word of every sentence, computed once; a context that removes its file when left.
 
-    states: by sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
+    Attributes:
+        states: By sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
     """
 
     def __init__(self, model: AttentionModel, sentences: Sequence[EncodedSentence]) -> None:

@@ -28,7 +28,8 @@ class Schedule:
     """How Adam goes: `words` to learn from in a step at a rate that falls to 0, or one sentence a step in file order
     at one rate (`singly`, as the release).
 
-    patience: epochs without a better validation loss before it stops; the best epoch's parameters are kept.
+    Attributes:
+        patience: Epochs without a better validation loss before it stops; the best epoch's parameters are kept.
     """
 
     epochs: int = 5
@@ -78,7 +79,7 @@ class Data:
         sentences_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
         self.groups = [(group, rows) for group, rows in sentences_of if len(rows)]
         self.words = sum(len(rows) * group.length for group, rows in self.groups)
-        self.all_groups, self.place = features.groups, features.place
+        self.all_groups, self.row = features.groups, features.row
 
     def batches(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
         """Parts of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
@@ -90,7 +91,7 @@ class Data:
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
-        places = [self.place[index] for index in self.order]
+        places = [self.row[index] for index in self.order]
         return [(self.all_groups[group], np.array([row])) for group, row in places]
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:

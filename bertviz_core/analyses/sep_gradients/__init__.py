@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, View, averaged_column
+from bertviz_core.analyses.analysis import Analysis, View
+from bertviz_core.analyses.head_column import averaged_column
 from bertviz_core.plotting.palette import TOKENS
 
 FORMS = (

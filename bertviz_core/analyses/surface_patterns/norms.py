@@ -31,15 +31,15 @@ def change(weights: SurfacePatterns, norms: SurfacePatterns, base: int = 1) -> s
 
 def lengths(norms: SurfacePatterns, base: int = 1) -> str:
     """What the lengths of the vectors have to do with attention."""
-    found = norms["norm_correlation"]
-    lowest = Head(*map(int, np.unravel_index(int(np.nanargmin(found)), found.shape)))
+    correlation = norms["norm_correlation"]
+    lowest = Head(*map(int, np.unravel_index(int(np.nanargmin(correlation)), correlation.shape)))
     means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}
     ratios = [f"{TOKENS[name][0]} {mean / means['other']:.2f} times" for name, mean in means.items() if name != "other"]
     compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""
     return (
         f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
-        f"is {np.nanmean(found):.2f} on average over heads, and lowest in head {lowest.label(base)} "
-        f"({found[lowest.layer, lowest.head]:.2f})"
+        f"is {np.nanmean(correlation):.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"({correlation[lowest.layer, lowest.head]:.2f})"
     )
 
 

@@ -39,7 +39,13 @@ SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """number: "singular" or "plural"; gender: "masculine", "feminine" or "neuter"; "" where unknown. person: 1 to 3."""
+    """What has to agree between a pronoun and its antecedent.
+
+    Attributes:
+        number: "singular" or "plural"; "" where unknown.
+        gender: "masculine", "feminine" or "neuter"; "" where unknown.
+        person: 1 to 3.
+    """
 
     number: str
     gender: str

@@ -24,7 +24,7 @@ class Chains:
     skipped: Skipped
     unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # label -> (word, line), latest last
     numbers: dict[str, int] = field(default_factory=dict)  # label -> cluster
-    found: dict[Mention, None] = field(default_factory=dict)
+    closed: dict[Mention, None] = field(default_factory=dict)
     opened: int = 0  # how many mentions are open
 
     def open(self, label: str, start: int, line: int) -> None:
@@ -57,10 +57,10 @@ class Chains:
         mention = Mention(start, end, self.numbers.setdefault(label, len(self.numbers)))
         if start >= end:
             self.skipped.add("a mention without a word of its own (a zero)", where)
-        elif mention in self.found:
+        elif mention in self.closed:
             self.skipped.add("a mention given twice (read once)", where)
         else:
-            self.found[mention] = None
+            self.closed[mention] = None
 
     def mentions(self) -> tuple[Mention, ...]:
         """All of them, in order; raises InputError naming the line of a bracket that never closes."""
@@ -72,7 +72,7 @@ class Chains:
                 where=f"{self.file}, line {line}",
                 hint="Close it at its last word: the chain's name and a closing bracket.",
             )
-        return ordered(list(self.found))
+        return ordered(list(self.closed))
 
 
 def brackets(text: str, where: str) -> Iterator[tuple[bool, str, bool]]:

@@ -91,7 +91,7 @@ def _label_place(order: str) -> int:
 
 
 def _read_row(draft: Draft, fields: list[str], index: int, line: int) -> None:
-    """One word; an empty node (`8.1`) is no word, and a multi-word token (`5-6`) stands for the words after it."""
+    """One word; an empty node (`8.1`) is not a word, and a multi-word token (`5-6`) stands for the words after it."""
     if len(fields) != COLUMNS:
         raise InputError(
             f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them.",

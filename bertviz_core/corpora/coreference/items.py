@@ -21,8 +21,9 @@ SAME_HEAD = "a mention whose only antecedents share its head word"
 class Item:
     """A mention with an antecedent. All numbers are places in the document's list of mentions, in its order.
 
-    candidates: the preceding mentions whose head word the window shows, but for those with the item's own head.
-    antecedents: the candidates of the item's chain; never empty.
+    Attributes:
+        candidates: The preceding mentions whose head word the window shows, but for those with the item's own head.
+        antecedents: The candidates of the item's chain; never empty.
     """
 
     mention: int
@@ -35,8 +36,9 @@ def items_of(
 ) -> list[list[Item]]:
     """For every window the items that are scored in it: in the first that shows the item's head word.
 
-    heads: the head word of every mention.   windows: in order, neither start nor end going back; mentions that reach
-    past the last of them are cut off.
+    Args:
+        heads: The head word of every mention.
+        windows: In order, neither start nor end going back; mentions that reach past the last of them are cut off.
     """
     items: list[list[Item]] = [[] for _ in windows]
     ends = [end for _, end in windows]

@@ -1,7 +1,7 @@
 """Heads of noun phrases in a bracketed parse, by Collins' rules (1999, appendix A).
 
 Of an NP's children the head is the last NN, NNP, NNPS, NNS, NX, NML or JJR; else the first NP; else the last $, ADJP or
-PRN; else the last CD; else the last JJ, JJS, RB or QP; else the last word. A possessive 's is no head here.
+PRN; else the last CD; else the last JJ, JJS, RB or QP; else the last word. A possessive 's is never the head.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
 
 
 def phrase_head(phrase: Phrase, tags: Sequence[str]) -> int:
-    """The index of the head word; of a phrase that is no noun phrase, its last word."""
+    """The index of the head word; of any phrase but a noun phrase, its last word."""
     passed = []
     node: Phrase | int = phrase
     while isinstance(node, Phrase) and node.head is None:  # phrases nest thousands deep: no recursion, nothing twice

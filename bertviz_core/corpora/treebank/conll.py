@@ -69,7 +69,7 @@ def _share(cells: Iterable[str], known: frozenset[str]) -> float:
 def read_universal(number: int, block: list[Line]) -> Sentence | None:
     """A CoNLL-U sentence, or None for comments alone; raises BrokenSentence.
 
-    Multi-word lines (5-6) and empty nodes (8.1) are no words. The tree has one root.
+    Multi-word lines (5-6) and empty nodes (8.1) are not words. The tree has one root.
     """
     return _read(number, block, universal=True)
 
@@ -118,9 +118,9 @@ def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
     return BrokenSentence(reason, line, repr(cells[DEFAULT_FIELDS.index(column)]))
 
 
-def _check_row(line: int, row: dict[str, Any], place: int, universal: bool) -> None:
-    if row["id"] != place:
-        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {place} was expected")
+def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> None:
+    if row["id"] != number:
+        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {number} was expected")
     if row["head"] is None:
         raise BrokenSentence("a word without a governor", line, "HEAD is _")
     if not row["form"].strip():

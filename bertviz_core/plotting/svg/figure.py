@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.plotting.svg import marks
 from bertviz_core.plotting.svg.axes import Axis, Spec, find_axes, keep_scale
 from bertviz_core.plotting.svg.marks import GRAY, GRID, opaque, symbol, text, width_of
+from bertviz_core.plotting.template import written_out
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -66,7 +67,7 @@ class _Sheet:
     @classmethod
     def of(cls, figure: go.Figure, width: int) -> _Sheet:
         traces = [trace.to_plotly_json() for trace in figure.data if trace.visible in (None, True)]
-        layout = figure.layout.to_plotly_json()
+        layout = written_out(figure.layout.to_plotly_json())
         axes, margin = find_axes(layout, traces), layout.get("margin", {})
         labels = [label for name, axis in axes.items() if name[0] == "y" for _, label in axis.ticks()]
         left = max(margin.get("l", 60), 30 + max(map(width_of, labels), default=0))

@@ -190,10 +190,11 @@ class HeadMap {
     const { scale, limits, unit } = this.data, id = `scale-${this.data.name}`.replace(/\W/g, "-");
     const gradient = svg("linearGradient", { id });
     for (const [offset, color] of scale) gradient.append(svg("stop", { offset, "stop-color": color }));
-    const width = Math.min(this.across * this.data.layers, 16 * this.font), middle = y + 0.6 * this.font;
-    this.drawn.push(gradient, svg("rect", { x: this.left, y: y + 0.2 * this.font, width, height: 0.8 * this.font, fill: `url(#${id})` }));
-    this.drawn.push(this.text(limits[0], this.left - 0.4 * this.font, middle, "end"));
-    this.drawn.push(this.text(`${limits[1]} ${unit}`, this.left + width + 0.4 * this.font, middle, "start"));
+    const x = Math.max(this.left, (0.6 * limits[0].length + 0.4) * this.font), middle = y + 0.6 * this.font; // room for the limit
+    const width = Math.min(this.left + this.across * this.data.layers - x, 16 * this.font);
+    this.drawn.push(gradient, svg("rect", { x, y: y + 0.2 * this.font, width, height: 0.8 * this.font, fill: `url(#${id})` }));
+    this.drawn.push(this.text(limits[0], x - 0.4 * this.font, middle, "end"));
+    this.drawn.push(this.text(`${limits[1]} ${unit}`, x + width + 0.4 * this.font, middle, "start"));
     return y + 1.6 * this.font;
   }
 

@@ -20,9 +20,10 @@ class Entry:
     """`name` is the file's stem, the page's address and the analysis's name: one name, everywhere. An analysis that has
     no file has the page that every analysis can have.
 
-    corpus: the kind of corpus that the sidebar offers on this page.
-    panel: whether the chosen head's numbers from every analysis stand under the page's title.
-    reads_maps: whether its numbers change where norms stand in for attention weights.
+    Attributes:
+        corpus: The kind of corpus that the sidebar offers on this page.
+        panel: Whether the chosen head's numbers from every analysis stand under the page's title.
+        reads_maps: Whether its numbers change where norms stand in for attention weights.
     """
 
     name: str

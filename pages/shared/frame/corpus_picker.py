@@ -155,7 +155,7 @@ def _take_paste(kind: str) -> None:
 
 
 def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
-    """Read it once, so that a file nobody can read is refused at once; then store it as what it is, and choose it where
+    """Read it once, so that an unreadable file is refused at once; then store it as what it is, and choose it where
     this page reads that."""
     from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.recognition import as_one, kinds
@@ -166,8 +166,8 @@ def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
         uploads.check_size(b"".join(data for data, _ in files), files[0][1])
         data, name, encoding = as_one([services.bounded(from_bytes(data, name)) for data, name in files])
         source = services.bounded(from_bytes(data, name))
-        found = kinds(source)
-        own = kind if kind in found[: max(1, len(found) - 1)] or found == ("text",) else found[0]
+        possible = kinds(source)
+        own = kind if kind in possible[: max(1, len(possible) - 1)] or possible == ("text",) else possible[0]
         uploads.check_size(data if len(files) > 1 else b"", name)
         check(own, source)
         address = uploads.keep(data, name, own)

@@ -57,6 +57,6 @@ def _to_default(request: Request) -> RedirectResponse:
     return RedirectResponse(f"./?{query}" if query else "./")
 
 
-# The default page's address is empty; to its own name Streamlit would say that there is no such page.
+# The default page's address is empty; with its own name Streamlit would show "Page not found".
 ROUTES = (Route(f"/{catalogue.DEFAULT.name}", _to_default),)
 MIDDLEWARE = (Middleware(OwnerCookie), Middleware(UploadQuota))

@@ -72,11 +72,11 @@ def _menu() -> None:
 def _model() -> Checkpoint:
     access = services.access()
     known: list[str] = st.session_state.setdefault("models", _known_models())
-    asked = address.ahead("model", DEMO)
-    if asked not in known:
-        known.append(asked)
+    requested = address.ahead("model", DEMO)
+    if requested not in known:
+        known.append(requested)
     names = short_names(known)
-    at = f" Chosen: `{asked}`." if names[asked] != asked else ""
+    at = f" Chosen: `{requested}`." if names[requested] != requested else ""
     name = address.selectbox(
         "Model",
         known,

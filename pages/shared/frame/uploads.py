@@ -99,8 +99,8 @@ def open_link(address: str, kind: str) -> Upload:
 
 def sources(kind: str) -> list[Source]:
     """The bytes of every visible upload of a kind, newest first; those that cannot be read any more are skipped."""
-    found = []
+    readable = []
     for upload in reversed(visible(kind).values()):
         with suppress(InputError, StoreError):
-            found.append(services.upload(upload.token))
-    return found
+            readable.append(services.upload(upload.token))
+    return readable

@@ -25,7 +25,7 @@ def note(asker: str) -> None:
 def _closed(connection: tuple[str, Jobs]) -> None:
     asker, jobs = connection
     _leaving[asker] = timer = Timer(GRACE, _leave, (asker, jobs))
-    timer.daemon = True  # the server's end waits for nobody
+    timer.daemon = True  # does not delay the server's end
     timer.start()
 
 

@@ -23,7 +23,7 @@ def running(job: Job) -> None:
 
 
 def ended(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> None:
-    """Why there is no result: a reader's own cancel is no error.
+    """Why there is no result: a reader's own cancel is not an error.
 
     Args:
         job: This reader's last one, if there was any.
@@ -36,7 +36,7 @@ def ended(job: Job | None, stored: str = "No result was stored; finished parts a
 
 
 def beside() -> None:
-    """This reader's jobs in the sidebar, on whatever page; one that has ended is announced once."""
+    """This reader's jobs, in the sidebar of every page; one that has ended is announced once."""
     for job in reader_jobs.announce():
         st.toast(f"{boxes.plain(job.title)}: {job.state}.")
     if unfinished := reader_jobs.unfinished():

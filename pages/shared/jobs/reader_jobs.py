@@ -1,4 +1,4 @@
-"""The jobs that this reader has asked for: starting, finding and cancelling them; nobody else's are seen."""
+"""The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ REMEMBERED = 50  # of this reader's jobs
 def analysis(request: Request) -> None:
     """Ask for it, and for what the same pass gives with it."""
     analysis = ANALYSES[request.analysis]
-    wanted = [request.for_analysis(each.name) for each in shared_pass(analysis)]
-    _ask(request.key(), analysis.title, lambda: tasks.analyses(wanted, services.store()))
+    requests = [request.for_analysis(each.name) for each in shared_pass(analysis)]
+    _ask(request.key(), analysis.title, lambda: tasks.analyses(requests, services.store()))
 
 
-def everything(key: str, wanted: list[Request], title: str = "Everything") -> None:
+def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
     """Ask for all of it as one job, under `everything_key`."""
-    _ask(key, title, lambda: tasks.analyses(wanted, services.store()))
+    _ask(key, title, lambda: tasks.analyses(requests, services.store()))
 
 
 def report(key: str, request: ReportRequest) -> None:
@@ -38,8 +38,8 @@ def report(key: str, request: ReportRequest) -> None:
     _ask(key, "Report", lambda: tasks.report(request, services.store()))
 
 
-def everything_key(wanted: list[Request]) -> str:
-    return "all/" + "/".join(request.key() for request in wanted)
+def everything_key(requests: list[Request]) -> str:
+    return "all/" + "/".join(request.key() for request in requests)
 
 
 def hub_model(key: str, wanted: list[Request]) -> None:
@@ -96,8 +96,8 @@ def announce() -> list[Job]:
     """The jobs that have ended since this was last called."""
     waiting = _unannounced()
     ended = [job for job in waiting.values() if job.finished]
-    for one in ended:
-        del waiting[one.key]
+    for job in ended:
+        del waiting[job.key]
     return ended
 
 
@@ -115,7 +115,7 @@ def _unannounced() -> dict[str, Job]:
 
 
 def _asker() -> str:
-    """A name for this session, known to nobody else."""
+    """A secret name of this session."""
     asker: str = st.session_state.setdefault("asker", secrets.token_hex(16))
     abandoned_jobs.note(asker)
     return asker

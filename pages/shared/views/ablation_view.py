@@ -17,11 +17,11 @@ TOLERANCE = 0.05  # of the whole model's loss
 @st.fragment
 def words(result: Ablation, selection: Selection) -> None:
     """The masked words whose loss rises most without the chosen head, with the guesses before and after."""
-    found = list(result.words(selection.head))
+    worst = list(result.words(selection.head))
     st.markdown(f"**Words that head {selection.label} helps to predict**, the largest rise of the loss first")
-    if not found:
+    if not worst:
         st.caption("No masked word gets worse without this head.")
-    for word in found:
+    for word in worst:
         rise = word.loss_after - word.loss_before
         st.markdown(
             f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{_joined(word.left)}] **{plain(word.shown)}** "

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.analysis import Analysis, HeadColumn
+from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Head, ranks

@@ -9,7 +9,8 @@ import streamlit as st
 
 from bertviz_core import exports
 from bertviz_core.heads import Head
-from bertviz_core.models.single_input import OneInput, Prediction
+from bertviz_core.models.predictions import Prediction
+from bertviz_core.models.single_input import OneInput
 from bertviz_core.plotting.head_map import picture_map
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, page

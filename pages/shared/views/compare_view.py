@@ -33,7 +33,7 @@ def choose() -> tuple[Any, Any]:
     Returns:
         The results of A and B.
     """
-    known = {name: found for name in ANALYSES if len(found := _runs(name)) > 1}
+    known = {name: runs for name in ANALYSES if len(runs := _runs(name)) > 1}
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
@@ -103,7 +103,7 @@ def quantity(comparison: Comparison) -> str:
         "Quantity",
         list(comparison.a),
         key="compared",
-        default=comparison.most_changed(),
+        default=comparison.opens_on,
         format_func=lambda key: key.replace("_", " "),
         follows=True,
         width=170,
@@ -111,8 +111,11 @@ def quantity(comparison: Comparison) -> str:
 
 
 def notes(comparison: Comparison) -> None:
-    """What a reader must know before believing a difference."""
+    """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
+    if not checkpoints.names(services.shipped_emergence(), comparison.compared):
+        kept = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
+        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {kept}.")
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:

@@ -65,9 +65,9 @@ def _choose() -> str:
     folders: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
     if not folders_limited:
         folders += [folder for folder in _analyzed() if folder not in folders]
-    asked = address.ahead("training", SHIPPED)
-    if asked not in (SHIPPED, *folders):
-        folders.append(asked)
+    requested = address.ahead("training", SHIPPED)
+    if requested not in (SHIPPED, *folders):
+        folders.append(requested)
     names = short_names([SHIPPED, *folders])
     chosen = address.selectbox(
         "Training",

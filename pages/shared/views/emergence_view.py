@@ -28,13 +28,18 @@ LINEAR = "linear"
 MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 MAX_RELATIONS = 6
-BY_BEHAVIOUR = "what each head does"
+BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
 
 
 @dataclass(frozen=True, slots=True)
 class BehaviorCourse:
-    """What heads do, worked out once.   labels: (step, layer, head) behaviors.   table: a row for each step."""
+    """What heads do at each step.
+
+    Attributes:
+        labels: (step, layer, head) behaviors.
+        table: A row for each step.
+    """
 
     labels: np.ndarray
     table: pd.DataFrame
@@ -76,7 +81,7 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
 
 def appearances(result: Emergence, course: BehaviorCourse) -> None:
     """How many heads have a behavior, and when each behavior came."""
-    first, last = (with_behavior(course.labels[place]) for place in (0, -1))
+    first, last = (with_behavior(course.labels[index]) for index in (0, -1))
     st.markdown(
         f"Heads with a behavior: {first} at the first step, {last} at the last, of {course.labels[0].size}. First "
         f"appearance: {_first_seen(result, course)}."
@@ -104,7 +109,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
         st.rerun()
     line = st.container(horizontal=True, vertical_alignment="bottom")
     with line:
-        index = _place(result)
+        index = _index(result)
     left, right = st.columns(2, gap="medium")
     with left:
         shown = _map(result, course, index, selection)
@@ -120,51 +125,51 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
     page.metrics(_numbers(result, course, index))
 
 
-def _map(result: Emergence, course: BehaviorCourse, place: int, selection: Selection) -> str:
+def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> str:
     """By behavior, or by the value of one quantity; gives which."""
-    known = [column.label for column in columns(result, place)]
+    known = [column.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
         shown = address.selectbox(
             "Map quantity",
-            [BY_BEHAVIOUR, *known],
+            [BY_BEHAVIOR, *known],
             key="map_of",
-            default=BY_BEHAVIOUR,
+            default=BY_BEHAVIOR,
             label_visibility="collapsed",
             width=220,
         )
-    figure = derived(map_at, result, course.labels, shown, place, selection.base)
+    figure = derived(map_at, result, course.labels, shown, index, selection.base)
     page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection)
     return str(shown)
 
 
-def map_at(result: Emergence, labels: np.ndarray, shown: str, place: int, base: int) -> HeadMap:
+def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:
     """The map of all heads at one step: by what they do, or by a quantity. The legend has what heads do at any step."""
-    known = columns(result, place)
+    known = columns(result, index)
     column = next((column for column in known if column.label == shown), None)
     if column is None:
-        return behavior_map(labels[place], known, result.linguistic(place), base, counted(labels))
+        return behavior_map(labels[index], known, result.linguistic(index), base, counted(labels))
     limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
     return value_map(column.values, shown, base=base, limits=limits)
 
 
 def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[dict[str, Any]]:
     """What changes in the map from step to step, for the browser to play."""
-    if shown == BY_BEHAVIOUR:  # without what the heads say when they are pointed at
+    if shown == BY_BEHAVIOR:  # without what the heads say when they are pointed at
         maps = (behavior_map(at_step, [], {}, base, counted(labels)) for at_step in labels)
     else:
-        maps = (map_at(result, labels, shown, place, base) for place in range(len(result.steps)))
+        maps = (map_at(result, labels, shown, index, base) for index in range(len(result.steps)))
     return [{name: described[name] for name in ("values", "groups")} for described in (each.to_json() for each in maps)]
 
 
 def _stopped(result: Emergence) -> None:
     """The slider goes to where the player stands."""
-    place = st.session_state[PLAYER]["at"]
-    if place is not None:
-        st.session_state[STEP] = int(result.steps[place])
+    index = st.session_state[PLAYER]["at"]
+    if index is not None:
+        st.session_state[STEP] = int(result.steps[index])
 
 
-def _place(result: Emergence) -> int:
+def _index(result: Emergence) -> int:
     """Where the slider stands, counted from 0; at first at the end."""
     steps = result.steps.tolist()
     if len(steps) == 1:
@@ -173,15 +178,15 @@ def _place(result: Emergence) -> int:
     return steps.index(step)
 
 
-def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tuple[str, str, str]]:
+def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tuple[str, str, str]]:
     """(label, at this step, beside it)."""
-    labels, tokens = course.labels[place], result.tokens[place]
+    labels, tokens = course.labels[index], result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
-    entries = [("Training step", f"{result.steps[place]:,}", of_all)]
-    if not np.isnan(result.loss[place]):
-        accuracy = f"{result.masked_accuracy[place]:.1%} accuracy"
-        entries.append(("Masked-word loss", f"{result.loss[place]:.2f} nats", accuracy))
+    entries = [("Training step", f"{result.steps[index]:,}", of_all)]
+    if not np.isnan(result.loss[index]):
+        accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
+        entries.append(("Masked-word loss", f"{result.loss[index]:.2f} nats", accuracy))
     broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
     entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", broad))
     row = result.relations.index(UAS)
@@ -189,7 +194,7 @@ def _numbers(result: Emergence, course: BehaviorCourse, place: int) -> list[tupl
     entries.append(
         (
             "UAS of the best head",
-            percent(result.best_accuracy[place, row], n),
+            percent(result.best_accuracy[index, row], n),
             f"best fixed offset: {percent(result.baseline[row], n)}",
         )
     )

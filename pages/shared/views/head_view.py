@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.analysis import Analysis, HeadColumn
+from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
@@ -17,7 +18,7 @@ from pages.shared.boxes import plain
 from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
 
-MAX_NAMED = 12
+MAX_NAMED = 10
 
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:

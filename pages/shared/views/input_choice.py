@@ -95,9 +95,9 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
     number = address.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
-    one = _pick(selection, model, number)
-    st.caption(f"{selection.source.name}, {one.example.where}")
-    return one
+    single = _pick(selection, model, number)
+    st.caption(f"{selection.source.name}, {single.example.where}")
+    return single
 
 
 def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:

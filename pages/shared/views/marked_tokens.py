@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def masked(parameter: str) -> list[int]:
-    """ "3,7" as positions from 0, [2, 6]; whatever is no position is passed over."""
+    """ "3,7" as positions from 0, [2, 6]; what is not a position is ignored."""
     return sorted({int(part) - 1 for part in parameter.split(",") if re.fullmatch(r"[1-9]\d{0,4}", part)})
 
 
@@ -23,5 +23,5 @@ def placed(parameter: str) -> list[tuple[str, int]]:
 
 
 def pins(parameter: str) -> list[str]:
-    """ "from3,to7" as ["from3", "to7"]; whatever is no pin is passed over."""
+    """ "from3,to7" as ["from3", "to7"]; what is not a pin is ignored."""
     return [part for part in parameter.split(",") if re.fullmatch(r"(from|to)[1-9]\d{0,4}", part)]

@@ -15,8 +15,8 @@ from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import can_compute, passes
+from bertviz_core.analyses.results import counted
 from bertviz_core.heads import Head
-from bertviz_core.numbers import plural
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.overview.table import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
@@ -25,8 +25,6 @@ from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
-
-COUNTED = ("documents", "segments", "sentences", "windows", "words", "tokens")
 
 
 def claim(groups: Mapping[str, int], heads: int) -> str:
@@ -86,12 +84,11 @@ def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
     lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
-    counts = ", ".join(plural(origin[name], name) for name in COUNTED if name in origin)
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
         "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
-        "rests on": counts,
+        "rests on": counted(origin),
     }
 
 

@@ -145,9 +145,9 @@ def pairs(result: Probes, selection: Selection) -> None:
     except KeyError as missing:
         st.info(f"{plain(str(missing))} is not among the {len(result.words):,} most frequent words of this treebank.")
         return
-    for column, found, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
+    for column, weights, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
-            figure = weight_map(found, f"weight, {name}", selection.base)
+            figure = weight_map(weights, f"weight, {name}", selection.base)
             alt = f"Map of all heads colored by the weight for this pair, {name}"
             page.head_map(figure, f"pair {name}", alt, selection)
 
@@ -156,9 +156,9 @@ def relations(result: Probes) -> None:
     """How many words of each relation each probe finds."""
     shown = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
     n = result.relation_n[:, shown]
-    found = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
+    shares = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
     columns = {"relation": [result.relations[row] for row in shown], "words": n.max(0)}
-    columns |= {name: found[index] for index, name in enumerate(titles(result))}
+    columns |= {name: shares[index] for index, name in enumerate(titles(result))}
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
     st.dataframe(
         columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"

@@ -10,7 +10,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.models.single_input import OneInput, Prediction
+from bertviz_core.models.predictions import Prediction
+from bertviz_core.models.single_input import OneInput
 from bertviz_core.viewer.switches import switched_off, switches
 from bertviz_core.viewer.view import shorten
 from pages.shared import head_panel, services, stored
@@ -44,9 +45,9 @@ def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
     return switched_off(chosen, named)
 
 
-def guesses(model: AttentionModel, one: OneInput, masked: OneInput, off: np.ndarray) -> None:
+def guesses(model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray) -> None:
     """What the model guesses for each masked word, with all heads and without those that are switched off."""
-    whole, without = services.predictions(model, one, masked), services.predictions(model, one, masked, off)
+    whole, without = services.predictions(model, original, masked), services.predictions(model, original, masked, off)
     count = int(off.sum())
     if not whole:
         st.caption(f"{count} heads are switched off. Mask a word (select it, then M) to see the guesses without them.")

@@ -19,30 +19,13 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models import checkpoint, loading
+from bertviz_core.models import loading
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution, Settings
-from tests import families
 from tests.oracles.ablation import PROJECTIONS, Ablated
+from tests.predicting import SETTINGS, TEXT, load, save
 
-TEXT = """the old cat sat near the door , and the dog slept .
-a river turns the wheels in the evening
-the wind
-
-their shutters
-people walk and talk , the lamps are lit ; the dog sat near the fields and the mills for the newest town
-home
-"""
-SETTINGS = Settings(max_length=24, seed=5)
 SOURCE = from_bytes(TEXT.encode(), "text.txt")
-
-
-def predicting(family: str, folder: Path) -> Path:
-    return families.save(families.FAMILIES[family], folder, auto="AutoModelForMaskedLM")
-
-
-def load(folder: Path) -> loading.AttentionModel:
-    return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
 
 
 def computed(
@@ -53,13 +36,13 @@ def computed(
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return predicting("bert", tmp_path_factory.mktemp("bert"))
+def folder(masked_folder: Path) -> Path:
+    return masked_folder
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> loading.AttentionModel:
-    return load(folder)
+def model(masked: loading.AttentionModel) -> loading.AttentionModel:
+    return masked
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +80,7 @@ class Literal:
 @pytest.mark.parametrize("family", PROJECTIONS)
 @pytest.mark.parametrize("mean", [False, True])
 def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path) -> None:
-    model = load(predicting(family, tmp_path))
+    model = load(save(family, tmp_path))
     result = computed(model, **({"mean": True} if mean else {}))
     literal = Literal(family, tmp_path, model, mean)
     assert result.loss == pytest.approx(literal.whole[:, 0].mean(), abs=1e-5)
@@ -229,7 +212,7 @@ def test_progress_reaches_its_end(model: loading.AttentionModel) -> None:
 
 
 def test_a_family_with_attention_of_its_own_has_a_message(tmp_path: Path) -> None:
-    model = loading.load(checkpoint.find(str(predicting("deberta-v2", tmp_path))), "cpu", masked_lm=True)
+    model = load(save("deberta-v2", tmp_path))
     with pytest.raises(ModelError, match="cannot be switched off"):
         computed(model)
 

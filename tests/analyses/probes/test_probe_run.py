@@ -209,7 +209,7 @@ def test_features_are_the_word_level_maps_of_every_head(tiny):
             forward(
                 tiny, collate([example], tiny.tokens, "cpu"), lambda seen, layers=layers: layers.append(seen.weights[0])
             )
-            group, row = made.place[index]
+            group, row = made.row[index]
             words = example.words.tolist()
             for layer, weights in enumerate(layers):
                 for head in range(tiny.heads):

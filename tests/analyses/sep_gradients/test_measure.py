@@ -26,36 +26,24 @@ from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import gradients as reference
+from tests.predicting import SETTINGS, TEXT, load, save
 
-TEXT = """the old cat sat near the door , and the dog slept .
-a river turns the wheels in the evening
-the wind
-
-their shutters
-people walk and talk , the lamps are lit ; the dog sat near the fields and the mills for the newest town
-home
-"""
 PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
-SETTINGS = Settings(max_length=24, seed=5)
-
-
-def predicting(family: str, folder: Path, auto: str = "AutoModelForMaskedLM") -> Path:
-    return families.save(families.FAMILIES[family], folder, auto=auto)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return predicting("bert", tmp_path_factory.mktemp("bert"))
+def folder(masked_folder: Path) -> Path:
+    return masked_folder
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> loading.AttentionModel:
-    return loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+def model(masked: loading.AttentionModel) -> loading.AttentionModel:
+    return masked
 
 
 @pytest.fixture(scope="module")
 def precise(folder: Path) -> loading.AttentionModel:
-    return loading.load(checkpoint.find(str(folder)), "cpu", "float64", masked_lm=True)
+    return load(folder, "float64")
 
 
 def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Segments:
@@ -94,7 +82,7 @@ def eager(folder: Path) -> Any:
 
 @pytest.mark.parametrize("family", PREDICTING)
 def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path: Path) -> None:
-    model = loading.load(checkpoint.find(str(predicting(family, tmp_path))), "cpu", masked_lm=True)
+    model = load(save(family, tmp_path))
     assert model.observable == families.FAMILIES[family].observable
     result = computed(model, segments(model))
     plain = eager(tmp_path)
@@ -271,18 +259,18 @@ def test_nothing_is_left_on_the_model(model: loading.AttentionModel) -> None:
 @pytest.mark.parametrize("family", ["bert", "distilbert", "deberta-v2"])
 def test_a_checkpoint_without_the_head_is_refused(auto: str, family: str, tmp_path: Path) -> None:
     """Tied decoder weights count as present: the transform before them is what is missing."""
-    found = checkpoint.find(str(predicting(family, tmp_path, auto)))
+    found = checkpoint.find(str(save(family, tmp_path, auto)))
     with pytest.raises(ModelError, match="no masked-word head"):
         loading.load(found, "cpu", masked_lm=True)
     assert loading.load(found, "cpu").masked_lm is None
 
 
 def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
-    folder = predicting("bert", tmp_path)
+    folder = save("bert", tmp_path)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
     with pytest.raises(ModelError, match=r"no masked-word head \(models of the family 'gpt2'"):
-        loading.load(checkpoint.find(str(folder)), "cpu", masked_lm=True)
+        load(folder)
 
 
 def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -> None:

@@ -1,0 +1,81 @@
+"""A quantity that an analysis gives every head: its values, and its words, color and format wherever it is shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.plotting.palette import NEUTRAL, Marker
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from bertviz_core.analyses.head_averages import HeadAverages
+    from bertviz_core.plotting.head_map import HeadMap
+    from bertviz_core.plotting.style import Series
+
+
+@dataclass(frozen=True, slots=True)
+class HeadColumn:
+    """One quantity that an analysis gives every head, in the overview, the head panel and the exports.
+
+    Attributes:
+        quantity: Its name in exports.
+        label: Its name on the screen, as in "attention to [SEP]".
+        read: From a result to its values (layer, head), or None where the result lacks the quantity.
+        baseline: From a result to the value reached without a model, and that baseline's name.
+        percent: Whether values are shown as percentages.
+        name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
+        marker: Color and symbol of its dots.
+        overview: Whether it stands in the overview and the head panel.
+    """
+
+    quantity: str
+    label: str
+    read: Callable[[Any], np.ndarray | None]
+    baseline: Callable[[Any], tuple[float, str]] | None = None
+    percent: bool = False
+    name: str = ""
+    marker: Marker = NEUTRAL
+    overview: bool = True
+
+    @property
+    def short(self) -> str:
+        """The shorter label."""
+        return self.name or self.label
+
+    def text(self, value: float) -> str:
+        """A value as it is shown."""
+        from bertviz_core.numbers import number
+
+        return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
+
+    def series(self, result: Any) -> Series:
+        """Its dots in a figure by layer."""
+        from bertviz_core.plotting.style import Series
+
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        return Series(self.quantity, values, self.short, self.marker)
+
+    def map(self, result: Any, base: int = 1) -> HeadMap:
+        """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
+        import numpy as np
+
+        from bertviz_core.plotting.head_map import value_map
+
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
+        return value_map(values, self.label, base=base, limits=limits)
+
+
+def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:
+    """A column of a HeadAverages result; `more` are further fields of HeadColumn."""
+
+    def read(result: HeadAverages) -> np.ndarray | None:
+        return result[quantity] if quantity in result.present else None
+
+    return HeadColumn(quantity, label, read, **more)

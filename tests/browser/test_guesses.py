@@ -1,0 +1,81 @@
+"""Guesses of a head in a real browser: chosen by clicks, restored by the address, opened in the viewer."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+from tests.browser import chromium as browser
+
+
+def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address_follows(
+    address: str, chromium: Any
+) -> None:
+    page = browser.open_page(chromium, f"{address}/dependency_heads?head=6-8")
+    page.set_viewport_size({"width": 1280, "height": 2600})
+    browser.settle(page)
+    grid = page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    page.mouse.click(grid["x"] + 15, grid["y"] + 37 + 35 * 3 + 17)  # the box before the fourth row
+    page.wait_for_function("location.search.includes('relation=')", timeout=10_000)
+    browser.settle(page)
+    assert "head=6-8" not in page.url
+    page.locator(".point[data-head='2-3']").click()
+    page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+    browser.settle(page)
+    assert page.get_by_text("Head 2-3 in sentences with").is_visible()
+    page.wait_for_selector("figure svg text", timeout=10_000)
+    with page.expect_download() as saved:
+        page.locator("figure a[download]").first.click()
+    assert ElementTree.parse(saved.value.path()).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    again = browser.open_page(chromium, page.url)
+    assert again.locator("h3", has_text="Head 2-3 in sentences with").inner_text() == (
+        page.locator("h3", has_text="Head 2-3 in sentences with").inner_text()
+    )
+    assert again.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.problems == again.problems == []
+    page.close()
+    again.close()
+
+
+def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8")
+    page.set_viewport_size({"width": 1280, "height": 2600})
+    browser.settle(page)
+    heading = page.locator("h3", has_text="Guesses")
+    assert heading.inner_text() == "Guesses of head 6-8"
+    page.locator(".point[data-head='2-3']").click()
+    page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
+    browser.settle(page)
+    assert heading.inner_text() == "Guesses of head 2-3"
+    page.get_by_role("radio", name="antecedent->mention").or_(
+        page.get_by_role("button", name="antecedent->mention")
+    ).first.click()
+    page.wait_for_function("location.search.includes('direction=antecedent-%3Emention')", timeout=10_000)
+    browser.settle(page)
+    said = page.get_by_text("guesses right").first.inner_text()
+    again = browser.open_page(chromium, page.url)
+    assert again.locator("h3", has_text="Guesses").inner_text() == "Guesses of head 2-3"
+    assert again.get_by_text("which the paper does not measure").count() == 1
+    assert again.get_by_text("guesses right").first.inner_text() == said
+    assert page.problems == again.problems == []
+    page.close()
+    again.close()
+
+
+def test_a_guess_opens_its_window_in_the_viewer_and_the_way_back_is_there(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8&document=3")
+    said = page.locator(".st-key-guess input").input_value()
+    page.get_by_role("button", name="Open in the attention viewer").click()
+    page.wait_for_selector("li[role=option]", timeout=60_000)
+    browser.settle(page)
+    pinned = page.locator("li[aria-selected=true]").all_inner_texts()
+    assert len(pinned) == 1 and pinned[0] in said
+    assert "head=6-8" in page.url
+    assert page.get_by_label("Segment A").input_value().startswith("The city council")
+    page.get_by_text("Back to Coreference heads").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Coreference heads'", timeout=10_000)
+    browser.settle(page)
+    assert page.locator(".st-key-guess input").input_value() == said
+    assert "head=6-8" in page.url and "document=3" in page.url
+    assert page.problems == []
+    page.close()

@@ -1,0 +1,34 @@
+"""Commands as a user types them, in this process."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from bertviz_core.cli.commands import main
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: object, store: Path | None = None) -> Done:
+    """`python -m bertviz_core ...`, in this process, which has torch loaded already."""
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["bertviz_core", *map(str, arguments)])
+        if store:
+            patch.setenv("BERTVIZ_STORE", str(store))
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
