@@ -81,9 +81,10 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     from bertviz_core.corpora.samples import sample
     from bertviz_core.corpora.skipped import Skipped
     from bertviz_core.corpora.source import WHOLE
-    from bertviz_core.engine.pool import Pool, Task
+    from bertviz_core.engine.pool import Pool
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.store import Store
+    from bertviz_core.engine.task_queue import Task
     from bertviz_core.models import checkpoint
     from bertviz_core.models.reading import Chunk, Index
 
@@ -94,8 +95,10 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
     chunks = ChunkPass([request], index, _shape(), Store(folder, shipped=folder), "simulated")
     assert isinstance(chunks.sums[0].total, SegmentAverages)
-    pool = Pool(Simulated, workers, "", "cpu")
-    pool.call("take_state", state)
+    pool = Pool(Simulated, workers, "", "cpu", lambda worker: worker.take_state.remote(state))
+    while len(pool.workers) < workers:  # all of them, however long they take to start
+        pool.gather(Progress())
+        time.sleep(0.1)
 
     def tasks() -> Iterator[Task]:
         for number in range(count):
@@ -165,10 +168,11 @@ def faults(runs: int) -> None:
             def kill(moment: float = moment) -> None:
                 nonlocal killed
                 time.sleep(moment)
-                workers = [p for p in psutil.process_iter(["cmdline"]) if "ray::ChunkWorker" in " ".join(p.cmdline())]
-                if workers:
-                    os.kill(workers[0].pid, signal.SIGKILL)
-                    killed += 1
+                for process in psutil.Process().children(recursive=True):
+                    if "ray::ChunkWorker" in " ".join(process.cmdline()):
+                        os.kill(process.pid, signal.SIGKILL)
+                        killed += 1
+                        return
 
             killer = threading.Thread(target=kill)
             killer.start()

@@ -27,6 +27,8 @@ from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.stages import KeptStages
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find
@@ -80,7 +82,9 @@ def main() -> None:
     model = load(find("demo"), "cpu")
     probe_run = Maps(model, settings, ProbeOptions(KINDS), {})
     probe_run.turns = asked.turns
-    probe_run.run(Sentences(find_source(asked.treebank), model.tokens, settings), Progress(), None)
+    source = find_source(asked.treebank)
+    stages = KeptStages(Request("probes", model.checkpoint, source, settings))
+    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages)
 
 
 class Maps(ProbeRun):
@@ -89,7 +93,7 @@ class Maps(ProbeRun):
     turns: int
 
     def _mapped(self, features: Features, names: list[str]) -> None:
-        self._fill(features, self.model, "Computing maps")
+        self._fill(features, [None], 0, "Computing maps")
         print(f"{self.about['sentences']}, maps: {self.about['map_seconds']:.1f} s, once")
         train, none, test = (
             Data(features, part, "cpu") for part in (self.splits.train, self.splits.train[:0], self.splits.test)

@@ -6,7 +6,7 @@ from bertviz_core.models.single_input import mask
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import boxes, page, services
-from pages.shared.frame import address, sidebar, viewer_link
+from pages.shared.frame import address, sidebar
 from pages.shared.views import (
     attention_panel,
     beside,
@@ -28,7 +28,6 @@ with st.container(key="input-choice"):
         st.warning(
             f"{one.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=":material/content_cut:"
         )
-    viewer_link.back()
 
 positions = [p for p in marked_tokens.masked(address.get("mask")) if one.can_mask(p, model.tokens)]
 changed = mask(one, positions, model.tokens) if positions else one
@@ -41,7 +40,6 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         sides = address.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
     min_weight = address.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
     hidden = address.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
-    with_gold = gold_tree.choose(one)
     before = positions and address.toggle("Before masking", key="before")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
@@ -51,8 +49,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = one if before else changed
-if with_gold:
-    gold_tree.draw(one)
+gold_tree.show(one)
 weights = selection.settings.weights
 seen = look(shown.layout, services.attention(model, shown.example, weights), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus

@@ -47,7 +47,7 @@ st.markdown("**Best head for each relation** (%); click a row to choose the rela
 relation_view.table(result, selection)
 relation_view.say_view(result, shown.view)
 
-relation_view.sentences(result, selection, relation, direction)
+relation_view.sentences(stored, shown, request, selection, relation, direction)
 
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):
@@ -58,8 +58,9 @@ page.about(
     "and [SEP]; attention to a split word is summed over its pieces, attention from it is averaged. *all* counts "
     "every word including the root, as in the authors' code; *UAS* excludes punctuation. The best head is selected on "
     "the words on which it is scored; for *held out* it is selected on one half of the sentences and scored on the "
-    f"other. Intervals are Wilson's, 95%. Guesses are stored for the first {EXAMPLES} sentences of a treebank. The "
-    "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
+    "other. Intervals are Wilson's, 95%. The guesses in all sentences are stored beside the result; where the store's "
+    f"limit has dropped them, those in the first {EXAMPLES} remain. The paper's numbers: BERT-base on the Wall Street "
+    "Journal with Stanford Dependencies.",
     best_words,
     section=6,
 )

@@ -35,7 +35,7 @@ probe_view.relations(result)
 st.markdown("**Learning curves**: training loss; dashed: loss on the early-stopping split")
 alt = "Training and validation loss of every probe"
 page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=False)
-probe_view.sentences(result)
+probe_view.sentences(result, request)
 
 page.downloads(result)
 page.about(
@@ -45,8 +45,9 @@ page.about(
     "attention to and from [CLS] and [SEP]; in the mode “as in the paper” it shares the words' weights and has two "
     "learned scales. UAS excludes punctuation; UUAS counts the edges of the structural probe's minimum spanning tree. "
     "Random: the layers' weights are reinitialized, the embeddings are kept. Selectivity is the score minus the score "
-    f"on control trees that depend on the word type alone. Guesses are stored for the first {EXAMPLES} sentences. The "
-    "paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
+    "on control trees that depend on the word type alone. The guesses in all sentences are stored beside the result; "
+    f"where the store's limit has dropped them, those in the first {EXAMPLES} remain. The paper's numbers: BERT-base "
+    "on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,
     section=8,
 )

@@ -78,6 +78,9 @@ class Analysis:
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
         measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
                                                                       examples of a chunk; optional
+        measure.run_stages(examples, accumulator, progress, stages)   in its place, for several passes, each of which
+                                                                      `stages` computes in parts
+        measure.model_of(model, request) -> AttentionModel            what such a pass runs on
 
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
@@ -100,8 +103,8 @@ class Analysis:
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         masked_lm: Whether it needs the head that predicts masked words.
-        chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` is given the whole corpus
-            where it is not.
+        chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` or `measure.run_stages` is
+            given the whole corpus where it is not.
         reads_maps: Whether it reads attention maps, so that norms can stand in for them.
     """
 

@@ -5,7 +5,7 @@ Surface patterns, entropy and gradients are this with another measure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -24,7 +24,27 @@ if TYPE_CHECKING:
 Measure = Callable[["Batch", Any], "Tensor"]
 
 SUMS = ("count", "sum", "square", "top_values", "top")
+PACKED = ("numbers", "where", "ends", "ids")
 NO_IDS = np.zeros(0, dtype=np.int32)
+
+
+class PackedExamples(Mapping[int, Encoded]):
+    """The examples of a `state`, each built when it is read: most of a chunk's do not outlast its merge."""
+
+    def __init__(self, numbers: list[int], where: list[str], ends: list[int], ids: np.ndarray) -> None:
+        self._places = {number: place for place, number in enumerate(numbers)}
+        self._where, self._ends, self._ids = where, ends, ids
+
+    def __getitem__(self, number: int) -> Encoded:
+        place = self._places[number]
+        ids = self._ids[self._ends[place] : self._ends[place + 1]].astype(np.int64)
+        return Encoded(number, self._where[place], ids, np.zeros_like(ids))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 class SegmentAverages:
@@ -42,14 +62,14 @@ class SegmentAverages:
         self.sum, self.square = torch.zeros_like(self.count), torch.zeros_like(self.count)
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
-        self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
+        self.examples: Mapping[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def fresh(self) -> Self:
         layers, heads, _ = self.count.shape
         return type(self)(self.quantities, self.measure, layers, heads, self.device)
 
     def update(self, batch: Batch, layer: Any) -> None:
-        self.examples |= {example.number: example for example in batch.examples}
+        self.examples = {**self.examples, **{example.number: example for example in batch.examples}}
         values = self.measure(batch, layer)  # (batch, head, quantity)
         self.add(layer.layer, values, batch.numbers)
 
@@ -68,8 +88,9 @@ class SegmentAverages:
         self.sum += other.sum
         self.square += other.square
         self._keep_top(slice(None), other.top_values, other.top)
-        examples = self.examples | other.examples
-        self.examples = {number: examples[number] for number in self._numbers() if number in examples}
+        ours, others = self.examples, other.examples
+        chosen = ((number, (ours if number in ours else others).get(number)) for number in self._numbers())
+        self.examples = {number: example for number, example in chosen if example is not None}
 
     def to_bytes(self) -> bytes:
         return pack(self.state())
@@ -85,7 +106,7 @@ class SegmentAverages:
         return {name: getattr(self, name) for name in SUMS} | {
             "numbers": [example.number for example in examples],
             "where": [example.where for example in examples],
-            "lengths": [len(example) for example in examples],
+            "ends": np.cumsum([0, *map(len, examples)]).tolist(),
             "ids": np.concatenate([NO_IDS, *(example.ids.astype(np.int32) for example in examples)]),
         }
 
@@ -95,10 +116,7 @@ class SegmentAverages:
 
         for name in SUMS:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
-        ids, ends = state["ids"].astype(np.int64), np.cumsum(state["lengths"], dtype=np.int64).tolist()
-        types = np.zeros(max(state["lengths"], default=0), dtype=np.int64)
-        for number, where, start, end in zip(state["numbers"], state["where"], [0, *ends], ends, strict=False):
-            self.examples[number] = Encoded(number, where, ids[start:end], types[: end - start])
+        self.examples = PackedExamples(**{name: state[name] for name in PACKED})
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
         """The TOP highest of old and new; equal values by segment number, so that order never matters."""
@@ -114,9 +132,8 @@ class SegmentAverages:
 
     def _numbers(self) -> list[int]:
         """Numbers of the top segments, in order."""
-        import torch
-
-        numbers: list[int] = torch.unique(self.top[~self.top_values.isinf()]).tolist()
+        top, present = self.top.cpu().numpy(), ~self.top_values.isinf().cpu().numpy()
+        numbers: list[int] = np.unique(top[present]).tolist()
         return numbers
 
     def texts(self, tokens: Tokens) -> dict[str, Any]:

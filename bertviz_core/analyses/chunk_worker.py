@@ -7,6 +7,7 @@ import io
 import json
 import tempfile
 import traceback
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from bertviz_core.analyses.chunks import compute_chunk
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, Start
+from bertviz_core.engine.packed_examples import unpack_examples
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, ModelError
@@ -67,7 +69,10 @@ class ChunkWorker:
         self.requests = [
             Request(analysis, found, source, settings, options) for analysis, options in fields["requests"]
         ]
-        kind = examples_class(ANALYSES[self.requests[0].analysis].corpus)
+        analysis = ANALYSES[self.requests[0].analysis]
+        if not analysis.chunked:
+            self.model = analysis.measure.model_of(self.model, self.requests[0])
+        kind = examples_class(analysis.corpus)
         self.examples = (kind, source, settings)
         return json.dumps({name: getattr(self.model, name) for name in SHAPE})
 
@@ -75,12 +80,17 @@ class ChunkWorker:
         """What the requests at these places sum over a chunk: `pack` of the sums' bytes by place, or of an error."""
         fields = json.loads(chunk)
         kind, source, settings = self.examples
+        place = Chunk(**fields | {"start": Start(**fields["start"])})
+        return self._sums(which, lambda: kind.of_part(source, self.model.tokens, settings, place, data))
+
+    def compute_part(self, data: bytes) -> bytes:
+        """The same of the first request over examples that `pack_examples` gave."""
+        return self._sums([0], lambda: unpack_examples(data))
+
+    def _sums(self, which: list[int], examples: Callable[[], Iterable[Any]]) -> bytes:
         try:
-            part = kind.of_part(
-                source, self.model.tokens, settings, Chunk(**fields | {"start": Start(**fields["start"])}), data
-            )
             wanted = [self.requests[place] for place in which]
-            sums = compute_chunk(self.model, wanted, part, Progress(), self.batch_tokens)
+            sums = compute_chunk(self.model, wanted, examples(), Progress(), self.batch_tokens)
         except BertvizError as error:
             return pack({"error": str(error)})
         except Exception as error:

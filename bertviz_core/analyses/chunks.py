@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
 
+from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.corpora.parts import Slices
@@ -23,7 +25,7 @@ from bertviz_core.models.reading import Chunk, Examples, Index
 
 if TYPE_CHECKING:
     from bertviz_core.engine.progress import Progress
-    from bertviz_core.engine.stream import PortableAccumulator
+    from bertviz_core.engine.stream import Detailed, PortableAccumulator
     from bertviz_core.models.model import AttentionModel
 
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
@@ -48,7 +50,7 @@ def index_of(request: Request, examples: Examples[Any], store: Store | None, adv
 def compute_chunk(
     model: AttentionModel,
     requests: Sequence[Request],
-    examples: Examples[Any],
+    examples: Iterable[Any],
     progress: Progress,
     batch_tokens: int | None,
 ) -> list[PortableAccumulator]:
@@ -69,8 +71,10 @@ class Sums:
         waiting: Later chunks, by number, as bytes: they are merged when those before them have come.
     """
 
-    def __init__(self, request: Request, empty: PortableAccumulator) -> None:
-        self.request, self.total = request, empty
+    def __init__(
+        self, request: Request, empty: PortableAccumulator, chunks: Sequence[Chunk], store: Store | None
+    ) -> None:
+        self.request, self.total, self.chunks, self.store = request, empty, chunks, store
         self.done = 0
         self.waiting: dict[int, PortableAccumulator | bytes] = {}
 
@@ -83,8 +87,17 @@ class Sums:
         self.waiting[number] = part
         while self.done in self.waiting:
             part = self.waiting.pop(self.done)
-            self.total.merge(self.total.from_bytes(part) if isinstance(part, bytes) else part)
+            part = self.total.from_bytes(part) if isinstance(part, bytes) else part
+            self._keep_detail(part)
+            self.total.merge(part)
             self.done += 1
+
+    def _keep_detail(self, part: PortableAccumulator) -> None:
+        """Put on disk what the sums do not hold, with where the chunk is in the corpus."""
+        if hasattr(part, "take_detail"):
+            detail, chunk = cast("Detailed", part).take_detail(), self.chunks[self.done]
+            detail |= {"start": list(asdict(chunk.start).values()), "end": chunk.end}
+            details.keep(self.store, self.request.key(), self.done, len(self.chunks), detail)
 
     def to_bytes(self, **metadata: str) -> bytes:
         """What a job that goes on needs."""
@@ -122,7 +135,8 @@ class ChunkPass:
         execution: str,
     ) -> None:
         self.together, self.index, self.store, self.execution = together, index, store, execution
-        self.sums = [Sums(request, ANALYSES[request.analysis].accumulator(model, request)) for request in together]
+        empty = ((request, ANALYSES[request.analysis].accumulator(model, request)) for request in together)
+        self.sums = [Sums(request, accumulator, index.chunks, store) for request, accumulator in empty]
         self._saved, self._cost = time.monotonic(), 0.0
         for each in self.sums:
             self._restore(each)
@@ -155,18 +169,18 @@ class ChunkPass:
         for each in self.sums:
             data = each.to_bytes(share=share, execution=self.execution, chunks=str(len(self.index.chunks)))
             with suppress(StoreError):  # the result may still find room
-                self.store.keep_work(_name(each.request), data)
+                self.store.keep_work(work_name(each.request), data)
         self._saved = time.monotonic()
         self._cost = self._saved - started
 
     def drop(self) -> None:
         """Forget what was saved: the results are there."""
         if self.store is not None:
-            self.store.drop_work(_name(request) for request in self.together)
+            self.store.drop_work(work_name(request) for request in self.together)
 
     def _restore(self, each: Sums) -> None:
         with suppress(*DAMAGED):
-            data = self.store.work(_name(each.request)) if self.store else None
+            data = self.store.work(work_name(each.request)) if self.store else None
             if data:
                 metadata = metadata_of(data)
                 if (metadata["execution"], metadata["chunks"]) == (self.execution, str(len(self.index.chunks))):
@@ -187,10 +201,11 @@ def run_here(
 def share_done(store: Store, request: Request) -> float | None:
     """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
-        if head := store.work_header(_name(request)):
+        if head := store.work_header(work_name(request)):
             return float(metadata_of(head)["share"])
     return None
 
 
-def _name(request: Request) -> str:
+def work_name(request: Request) -> str:
+    """Under which a job keeps what it has summed."""
     return f"chunks/{request.key()}"

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses.chunk_worker import ChunkWorker
 from bertviz_core.analyses.chunks import ChunkPass
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.parts import Slices
+from bertviz_core.engine.packed_examples import pack_examples
 from bertviz_core.engine.packing import unpack
-from bertviz_core.engine.pool import TRIES, Pool, Task, TaskFailed, WorkerLost, check_ray
+from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed
 from bertviz_core.errors import ModelError
 from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
+    from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.model import AttentionModel
 
 
@@ -29,6 +31,7 @@ class Cluster:
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
         self._fields: dict[str, Any] = {}
+        self._progress = Progress()
         self._together: Sequence[Request] = ()
         self._files: dict[str, Any] = {}
         self._pool: Pool | None = None
@@ -59,8 +62,9 @@ class Cluster:
         from bertviz_core.models.model import AttentionModel
 
         progress.start("Starting workers")
+        self._together, self._files, self._fields, self._progress = together, {}, {}, progress
+        self.pool.gather(progress)
         progress.start(f"Loading the model in {len(self.pool.workers)} workers")
-        self._together, self._files = together, {}
         self._fields = task_of(together, self.execution, masked_lm)
         answers = self._loaded(progress)
         for answer in answers:
@@ -76,13 +80,14 @@ class Cluster:
 
     def _loaded(self, progress: Progress) -> list[dict[str, Any]]:
         """What every worker says when it has loaded the model; a worker that is lost meanwhile is replaced."""
+        known = self._fields["fingerprint"], self._fields["folder"]
         for tries in range(1, TRIES + 1):
             try:
-                self.pool.replace_lost()
-                for worker in self.pool.workers:
-                    self._send_files(worker)
+                for worker, has in self.pool.call("has_model", *known, progress=progress).items():
+                    if not has:
+                        self._send_files(worker)
                 answers = self.pool.call("load", json.dumps(self._fields), progress=progress)
-                return [json.loads(answer) for answer in answers]
+                return [json.loads(answer) for answer in answers.values()]
             except WorkerLost:
                 if tries == TRIES:
                     raise
@@ -91,16 +96,29 @@ class Cluster:
     def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
         """Compute what is missing, and merge it."""
         places: dict[int, tuple[int, list[int]]] = {}
+        self._progress = progress
 
         def take(task: Task, answer: bytes) -> None:
-            parts = unpack(answer)
-            if "error" in parts:
-                raise TaskFailed(parts["error"])
+            parts = _sums(answer)
             number, which = task.number, places[task.number][1]
             chunks.take(number, which, [parts[str(place)] for place in which])
             progress.advance(places.pop(number)[0])
 
         self.pool.run("compute", self._tasks(chunks, examples, places), take, progress)
+
+    def run_parts(
+        self, parts: dict[int, list[Encoded]], take: Callable[[int, bytes], None], progress: Progress
+    ) -> None:
+        """Compute what the request sums over each part, by number; `take` is given its bytes."""
+
+        def take_answer(task: Task, answer: bytes) -> None:
+            count = len(parts[task.number])
+            take(task.number, _sums(answer)["0"])
+            progress.advance(count)
+
+        self._progress = progress
+        tasks = (Task(number, (pack_examples(part),)) for number, part in list(parts.items()))
+        self.pool.run("compute_part", tasks, take_answer, progress)
 
     def _tasks(
         self, chunks: ChunkPass, examples: Examples[Any], places: dict[int, tuple[int, list[int]]]
@@ -113,30 +131,38 @@ class Cluster:
             yield Task(chunk.number, (which, json.dumps(asdict(chunk)), data))
 
     def _prepare(self, worker: Any) -> None:
-        """A worker that replaces a lost one loads the model before it is given chunks."""
+        """A worker that joins in the middle of a pass loads the model before it is given chunks."""
         if self._fields:
-            self._send_files(worker)
+            known = self._fields["fingerprint"], self._fields["folder"]
+            if not self.pool.get(worker.has_model.remote(*known), self._progress):
+                self._send_files(worker)
             worker.load.remote(json.dumps(self._fields))
 
     def _send_files(self, worker: Any) -> None:
         """Give the model's files, through Ray's object store, to a worker on a machine that has not got them."""
-        ray, found, fingerprint = self.pool.ray, self._together[0].checkpoint, self._fields["fingerprint"]
+        ray, found = self.pool.ray, self._together[0].checkpoint
         try:
-            if ray.get(worker.has_model.remote(fingerprint, self._fields["folder"])):
-                return
             for path in sorted(path for path in found.folder.iterdir() if path.is_file()):
                 if path.name not in self._files:
                     self._files[path.name] = ray.put(path.read_bytes())
-                ray.get(worker.receive.remote(fingerprint, path.name, self._files[path.name]))
+                sent = worker.receive.remote(self._fields["fingerprint"], path.name, self._files[path.name])
+                self.pool.get(sent, self._progress)
         except ray.exceptions.RayError as error:
             raise WorkerLost(f"A worker process could not be started: {str(error).splitlines()[0]}") from error
+
+
+def _sums(answer: bytes) -> dict[str, bytes]:
+    """What a worker has summed; raises TaskFailed where it says that it could not."""
+    parts = unpack(answer)
+    if "error" in parts:
+        raise TaskFailed(parts["error"])
+    return parts
 
 
 def task_of(together: Sequence[Request], execution: Execution, masked_lm: bool) -> dict[str, Any]:
     """All that a worker has to know of a pass, as JSON."""
     first = together[0]
     found, source = first.checkpoint, first.source
-    assert all(ANALYSES[request.analysis].chunked and not request.others for request in together)
     return {
         "requests": [[request.analysis, request.options] for request in together],
         "settings": first.settings.to_json(),

@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import details, durations
 from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here, share_done
 from bertviz_core.analyses.registry import ANALYSES, examples_class, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.stages import KeptStages
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
@@ -94,7 +95,7 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     groups: dict[Any, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
-        alone = request.analysis if hasattr(analysis.measure, "run") else ""
+        alone = request.analysis if not analysis.chunked or hasattr(analysis.measure, "run") else ""
         shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings, alone)
         groups.setdefault(shared, []).append(request)
     return list(groups.values())
@@ -198,7 +199,7 @@ def _compute_pass(
     resumed = store is not None and share_done(store, first)
     model = observing(model, first.settings.weights)
     run = partial(run_here, model=model, batch_tokens=execution.batch_tokens)
-    results = _pass(together, model, store, execution, progress, run)
+    results = _pass(together, model, store, execution, progress, run, workers)
     if store and not resumed:
         durations.remember(store, together, loaded - started, time.monotonic() - loaded)
     return results
@@ -233,6 +234,7 @@ def _pass(
     execution: Execution,
     progress: Progress,
     run: Callable[[ChunkPass, Examples[Any], Progress], None],
+    workers: Cluster | None = None,
 ) -> list[Result]:
     """Every result of the requests, from one reading of the corpus and one pass of the model, all stored.
 
@@ -243,6 +245,7 @@ def _pass(
         execution: How the pass runs.
         progress: Counts examples.
         run: Computes the chunks that are missing.
+        workers: Compute the parts of stages, where the analysis has stages in place of chunks.
     """
     first = together[0]
     asked = ANALYSES[first.analysis]
@@ -252,6 +255,7 @@ def _pass(
     device = f"{model.device}, batches of {execution.batch_tokens or model.batch_tokens} tokens"
     summing = model if model.encoder is not None else replace(model, device="cpu")
     chunks = ChunkPass(together, index, summing, store if asked.chunked else None, device)
+    stages = [KeptStages(request, store, device, execution.batch_tokens, workers) for request in together]
     total = index.counts[examples.unit]
     progress.start("Running the model", total, examples.unit, before=chunks.done)
     if asked.chunked:
@@ -260,8 +264,15 @@ def _pass(
         except BaseException:
             chunks.save()
             raise
+    elif hasattr(asked.measure, "run_stages"):
+        for each, stage in zip(chunks.sums, stages, strict=True):
+            asked.measure.run_stages(examples, each.total, progress, stage)
     else:
         asked.measure.run(model, examples, [each.total for each in chunks.sums], progress, execution.batch_tokens)
+        if hasattr(asked.measure, "take_details"):
+            parts = list(asked.measure.take_details(chunks.sums[0].total))
+            for number, detail in enumerate(parts):
+                details.keep(store, first.key(), number, len(parts), detail)
     progress.start("Writing the results")
     results = [
         ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))
@@ -271,6 +282,8 @@ def _pass(
         if store:
             store.put(request.key(), result.to_bytes())
     chunks.drop()
+    for stage in stages:
+        stage.drop()
     return results
 
 

@@ -14,7 +14,7 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
-from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.files import find_sources
 from bertviz_core.emergence.join import join
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
@@ -23,6 +23,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError, ModelError, SettingsError
 
 emergence_app = typer.Typer()
+MANY = "a file, folder or pattern, repeatable"
 
 
 @emergence_app.command("emergence")
@@ -30,12 +31,16 @@ emergence_app = typer.Typer()
 def emergence(
     console: Console,
     folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
-    text: Annotated[str, typer.Option(help="Text for surface patterns, entropy and the loss.")] = "encyclopedia",
-    treebank: Annotated[str, typer.Option(help="Treebank for dependency heads.")] = "treebank",
+    text: Annotated[
+        list[str] | None, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")
+    ] = None,
+    treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
     """How the heads' behaviors develop during a training: every checkpoint of a folder, side by side."""
     console.check_out(Emergence.analysis, Emergence)
-    series = Series(find_training(folder), find_source(text), find_source(treebank), console.settings())
+    texts = find_sources(text or ["encyclopedia"], console.text_column)
+    trees = find_sources(treebank or ["treebank"], console.text_column)
+    series = Series(find_training(folder), texts, trees, console.settings())
     with ExitStack() as stack:
         if console.no_store:
             temporary = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -46,6 +46,8 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
         return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
     if entry.kind == "work":  # an index of a corpus, or the chunks of an unfinished job
         return {"what": f"work: {entry.key.partition('/')[0]}" if "/" in entry.key else "work"}
+    if entry.kind == "detail":
+        return {"what": "guesses of a result"}
     header = read_header(head)
     if header is None:
         return {"what": "unreadable"}

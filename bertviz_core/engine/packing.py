@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
 
 import numpy as np
 import safetensors.numpy
+
+DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
@@ -45,6 +48,25 @@ def unpack(data: bytes) -> dict[str, Any]:
         for name, array in arrays.items()
     }
     return named | other
+
+
+def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """The arrays and JSON values of `pack` from a stream; of arrays in `rows` only the row at that index of first axes.
+
+    Raises:
+        ValueError, KeyError: `pack` did not write it.
+    """
+    start = stream.read(8)
+    header = json.loads(stream.read(int.from_bytes(start, "little")))
+    begin, values = stream.tell(), json.loads(header.pop("__metadata__")["json"])
+    for name, entry in header.items():
+        shape, index = entry["shape"], rows.get(name, ())
+        kind, inner = np.dtype(DTYPES[entry["dtype"]]), shape[len(index) :]
+        count = math.prod(inner)
+        place = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
+        stream.seek(begin + entry["data_offsets"][0] + place * count * kind.itemsize)
+        values[name] = np.frombuffer(stream.read(count * kind.itemsize), kind).reshape(inner)
+    return values
 
 
 def _ordered(data: bytes) -> bytes:

@@ -6,41 +6,30 @@ models and sums go as plain bytes. Definitions: docs/scale.md.
 
 from __future__ import annotations
 
-import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed, TaskQueue
 from bertviz_core.errors import BertvizError, SettingsError
 
 ROOT = Path(__file__).parents[2]
-TRIES = 3
 AHEAD = 2  # tasks that a worker is given at once, so that it never waits for the next one
 WINDOW = 4  # times the workers: how far tasks may be ahead of the first unfinished one, whose results have to wait
 POLL = 0.1  # seconds between two looks for a cancel
+PATIENCE = 60  # seconds that those which have started wait for the other workers
+NO_WORKER = 300  # seconds without any worker that end a job
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
-
-
-class TaskFailed(Exception):
-    """A worker says that it could not do its task; the text says why."""
+INLINE = {"RAY_max_direct_call_object_size": "1000000"}  # bytes that travel with a call: cheaper than the object store
 
 
 class WorkerLost(BertvizError):
     """A worker's process has ended, outside of a task."""
-
-
-@dataclass(order=True)
-class Task:
-    """Arguments of one call of a worker; tasks are given out by their number."""
-
-    number: int
-    arguments: tuple[Any, ...] = field(compare=False)
-    tries: int = field(default=0, compare=False)
 
 
 def check_ray() -> None:
@@ -55,7 +44,8 @@ def check_ray() -> None:
 class Pool:
     """Workers that perform one method's tasks; a context that ends them.
 
-    A worker that is lost is replaced, and its tasks are given to another one.
+    A worker that is lost is replaced, and its tasks are given to another one; where there is no room for the new one,
+    those that are left do the work.
 
     Args:
         worker: Class of the workers, importable by name wherever they run.
@@ -76,17 +66,20 @@ class Pool:
         check_ray()
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        os.environ.update(INLINE)  # of arguments; the workers' own environment has it for results
         import ray
 
         self.ray, self.prepare = ray, prepare
         self._own = not ray.is_initialized()
         self.workers: list[Any] = []
+        self._coming: dict[Any, Any] = {}  # workers that are starting, by what says that they have
+        self._failures, self._last, self._asked = 0, time.monotonic(), time.monotonic()
         if self._own:
             _connect(address, workers)
         try:
             self._class, count = self._placed(worker, workers, device)
             for _ in range(count):
-                self.workers.append(self._start())
+                self._start()
         except BaseException:
             self.close()
             raise
@@ -99,86 +92,81 @@ class Pool:
 
     def close(self) -> None:
         """End the workers, and the cluster if it was started here."""
-        for worker in self.workers:
+        for worker in [*self.workers, *self._coming.values()]:
             with suppress(Exception):
                 self.ray.kill(worker)
-        self.workers = []
+        self.workers, self._coming = [], {}
         if self._own:
             self.ray.shutdown()
 
-    def call(self, method: str, *arguments: Any, progress: Progress | None = None) -> list[Any]:
-        """What one method of every worker returns."""
-        refs = [getattr(worker, method).remote(*arguments) for worker in self.workers]
-        waiting = refs
-        while waiting:
-            _, waiting = self.ray.wait(waiting, num_returns=len(waiting), timeout=POLL)
-            if progress:
-                progress.advance(0)
-        try:
-            return list(self.ray.get(refs))
-        except self.ray.exceptions.RayError as error:
-            raise WorkerLost(f"A worker process ended: {_reason(error)}", hint="Try again.") from error
+    def get(self, ref: Any, progress: Progress) -> Any:
+        """What a call returns; raises Cancelled while it is waited for."""
+        while not self.ray.wait([ref], timeout=POLL)[0]:
+            progress.advance(0)
+        return self.ray.get(ref)
 
-    def replace_lost(self) -> None:
-        """Start a worker in place of each whose process has ended."""
-        for place, worker in enumerate(self.workers):
+    def gather(self, progress: Progress) -> None:
+        """Wait for the workers that are starting, but not long for the last ones: those can join later."""
+        while self._coming and (not self.workers or time.monotonic() < self._asked + PATIENCE):
+            ready, _ = self.ray.wait(list(self._coming), num_returns=len(self._coming), timeout=POLL)
+            progress.advance(0)
+            self._join(ready)
+
+    def call(self, method: str, *arguments: Any, progress: Progress | None = None) -> dict[Any, Any]:
+        """What one method of every worker returns; where a worker has ended, it is replaced and WorkerLost raised."""
+        progress = progress or Progress()
+        self.gather(progress)
+        calls = {worker: getattr(worker, method).remote(*arguments) for worker in self.workers}
+        answers, lost = {}, None
+        for worker, ref in calls.items():
             try:
-                self.ray.get(worker.__ray_ready__.remote())
-            except self.ray.exceptions.RayError:
-                self.workers[place] = self._class.remote()
+                answers[worker] = self.get(ref, progress)
+            except self.ray.exceptions.RayError as error:
+                self._replace(worker)
+                lost = WorkerLost(f"A worker process ended: {_reason(error)}", hint="Try again.")
+        if lost:
+            raise lost
+        return answers
 
     def run(self, method: str, tasks: Iterable[Task], take: Callable[[Task, Any], None], progress: Progress) -> None:
         """Perform the tasks, and give each result to `take` as it comes; `take` may raise TaskFailed.
 
         Raises:
-            BertvizError: A task has failed three times.
+            BertvizError: A task has failed three times, or no worker is left.
             Cancelled: `progress` says so.
         """
-        coming, again = iter(tasks), list[Task]()
+        self.gather(progress)
+        queue = TaskQueue(tasks, WINDOW * AHEAD * len(self.workers))
         running: dict[Any, tuple[Any, Task]] = {}
         try:
-            while self._give_out(method, coming, again, running):
-                ready, others = self.ray.wait(list(running), num_returns=1, timeout=POLL)
+            while self._give_out(method, queue, running) or running:
+                waiting = [*running, *self._coming]
+                ready, others = self.ray.wait(waiting, num_returns=1, timeout=POLL)
                 ready += self.ray.wait(others, num_returns=len(others), timeout=0)[0] if ready and others else []
                 progress.advance(0)
+                self._join([ref for ref in ready if ref in self._coming])
                 for ref in ready:
-                    worker, task = running.pop(ref)
-                    if (reason := self._result(ref, worker, task, take)) is not None:
-                        _count_failure(task, reason)
-                        heapq.heappush(again, task)
+                    if ref in running:
+                        worker, task = running.pop(ref)
+                        queue.finish(task, self._result(ref, worker, task, take))
         finally:
             for ref in running:
                 with suppress(Exception):
                     self.ray.cancel(ref)
 
-    def _give_out(
-        self, method: str, coming: Iterator[Task], again: list[Task], running: dict[Any, tuple[Any, Task]]
-    ) -> bool:
-        """Give tasks to workers that have room; False where none is left or running."""
-        room = dict.fromkeys(self.workers, AHEAD)
+    def _give_out(self, method: str, queue: TaskQueue, running: dict[Any, tuple[Any, Task]]) -> bool:
+        """Give tasks to workers that have room, those with none first; whether some task waits for a worker."""
+        given = dict.fromkeys(self.workers, 0)
         for worker, _ in running.values():
-            if worker in room:
-                room[worker] -= 1
-        for free in range(1, AHEAD + 1):
-            for worker in [worker for worker, left in room.items() if left >= AHEAD + 1 - free]:
-                task = self._next(coming, again, running)
+            if worker in given:
+                given[worker] += 1
+        for round_number in range(AHEAD):
+            for worker in [worker for worker, count in given.items() if count <= round_number]:
+                task = queue.next()
                 if task is None:
-                    return bool(running)
+                    return False
                 running[getattr(worker, method).remote(*task.arguments)] = worker, task
-        return True
-
-    def _next(self, coming: Iterator[Task], again: list[Task], running: dict[Any, tuple[Any, Task]]) -> Task | None:
-        """The task to give out, or None: there is none, or the first unfinished one is too far behind."""
-        if again:
-            return heapq.heappop(again)
-        task = next(coming, None)
-        if task is None:
-            return None
-        first = min((other.number for _, other in running.values()), default=task.number)
-        if task.number >= first + WINDOW * len(self.workers) * AHEAD:
-            heapq.heappush(again, task)
-            return None
-        return task
+        return bool(self.workers) or queue.waits()
 
     def _result(self, ref: Any, worker: Any, task: Task, take: Callable[[Task, Any], None]) -> str | None:
         """Give the result to `take`; why that cannot be, or None."""
@@ -189,10 +177,46 @@ class Pool:
         except self.ray.exceptions.RayTaskError as error:
             return _reason(error)
         except self.ray.exceptions.RayError as error:
-            if worker in self.workers:
-                self.workers[self.workers.index(worker)] = self._start()
+            self._replace(worker)
             return f"a worker process ended ({_reason(error)})"
         return None
+
+    def _replace(self, worker: Any) -> None:
+        """Start another worker in place of a lost one, unless that has been done."""
+        if worker in self.workers:
+            self.workers.remove(worker)
+            self._last = time.monotonic()
+            with suppress(Exception):
+                self.ray.kill(worker)  # where it is only out of reach
+            self._start()
+
+    def _start(self) -> None:
+        """Ask for a worker, which joins the others when its process is there; until then they do its work."""
+        worker, self._asked = self._class.remote(), time.monotonic()
+        self._coming[worker.__ray_ready__.remote()] = worker
+
+    def _join(self, ready: Iterable[Any]) -> None:
+        """Take in the workers whose processes are there; one that has ended is asked for again."""
+        for ref in ready:
+            worker = self._coming.pop(ref)
+            try:
+                self.ray.get(ref)
+                self.prepare(worker)
+            except (self.ray.exceptions.RayError, WorkerLost) as error:
+                self._failures += 1
+                if self._failures == TRIES:
+                    raise WorkerLost(f"Worker processes do not start: {_reason(error)}") from error
+                self._start()
+            else:
+                self._failures = 0
+                self.workers.append(worker)
+        if self.workers:
+            self._last = time.monotonic()
+        elif time.monotonic() - self._last > NO_WORKER:
+            raise WorkerLost(
+                f"No worker could be started for {NO_WORKER} s.",
+                hint="Look whether the cluster has free CPUs. What was computed is kept: start it again.",
+            )
 
     def _placed(self, worker: type, workers: int, device: str) -> tuple[Any, int]:
         """The class with the resources of each worker, and how many; raises SettingsError where that is too many."""
@@ -205,15 +229,10 @@ class Pool:
                 hint=f"Choose at most {cpus} workers.",
             )
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
+        environment = INLINE | {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
         share = min(1.0, gpus / count)
         options = {"num_cpus": 1, "num_gpus": share, "runtime_env": {"env_vars": environment}, "max_restarts": 0}
         return self.ray.remote(worker).options(**options), count
-
-    def _start(self) -> Any:
-        worker = self._class.remote()
-        self.prepare(worker)
-        return worker
 
 
 def _connect(address: str, workers: int) -> None:
@@ -230,17 +249,8 @@ def _connect(address: str, workers: int) -> None:
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise SettingsError(
             f"The Ray cluster at {address or 'this machine'} cannot be reached ({_reason(error)}).",
-            hint="Start it with `ray start --head`, or omit --ray.",
+            hint="Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray.",
         ) from error
-
-
-def _count_failure(task: Task, reason: str) -> None:
-    task.tries += 1
-    if task.tries == TRIES:
-        raise BertvizError(
-            f"Part {task.number + 1} of the corpus failed {TRIES} times: {reason}",
-            hint="What was computed is kept: start it again, and it goes on from there.",
-        )
 
 
 def _reason(error: BaseException) -> str:

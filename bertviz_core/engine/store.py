@@ -48,7 +48,8 @@ def default_limit() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One stored thing: its kind ("result", "upload", or "work" of unfinished jobs), key and size in bytes."""
+    """One stored thing: its kind ("result", "upload", "detail" of a result, or "work" of unfinished jobs), key and size
+    in bytes."""
 
     kind: str
     key: str
@@ -133,6 +134,21 @@ class Store:
             size = stream.read(8)
             return size + stream.read(min(int.from_bytes(size, "little"), MAX_HEADER))
 
+    def keep_detail(self, name: str, data: bytes) -> None:
+        """Keep a part of what a result was made from, which grows with the corpus; the limit drops it before any
+        result. `name` begins with the result's key and a slash."""
+        self._set(f"detail/{name}", data)
+
+    def detail(self, name: str) -> BinaryIO | None:
+        """It as a stream, to be closed, or None."""
+        with self.reading() as cache:
+            return _stream(cache, f"detail/{name}")
+
+    def has_detail(self, name: str) -> bool:
+        """Whether it is there."""
+        with self.reading() as cache:
+            return f"detail/{name}" in cache
+
     def keep_work(self, name: str, data: bytes) -> None:
         """Put something aside for a job that goes on, or for the next one; the limit drops results before it."""
         self._set(f"work/{name}", data, expire=WORK_DAYS * DAY)
@@ -173,7 +189,7 @@ class Store:
         with self.reading() as cache:
             for name in cache.iterkeys():
                 kind, _, key = name.partition("/")
-                if kind in ("result", "upload", "work") and (stream := _stream(cache, name)) is not None:
+                if kind in ("result", "upload", "work", "detail") and (stream := _stream(cache, name)) is not None:
                     with stream:
                         yield Entry(kind, key, stream.seek(0, io.SEEK_END))
 
@@ -200,7 +216,7 @@ class Store:
     def trim(self) -> int:
         """Sweep orphans, and drop results until the store keeps its limit; returns how many went."""
         with self.writing() as cache:
-            return cache.sweep() + cache.drop_unused(cache.volume() - self.limit)
+            return cache.sweep() + self._make_room(cache, 0)
 
     def clear(self) -> int:
         """Forget everything; returns how many entries went."""
@@ -216,8 +232,13 @@ class Store:
             if time.monotonic() - self._swept > HOUR:
                 self._swept = time.monotonic()
                 cache.sweep()
-            cache.drop_unused(cache.volume() + size - self.limit, but=key)
+            self._make_room(cache, size, but=key)
             cache.set(key, value, **(options | {"read": not isinstance(value, bytes)}))
+
+    def _make_room(self, cache: BytesCache, size: int, but: str = "") -> int:
+        """Drop details, then results, until so many bytes more keep the limit; returns how many entries went."""
+        kinds = ("detail", "result")
+        return sum(cache.drop_unused(cache.volume() + size - self.limit, but, kind) for kind in kinds)
 
 
 def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:

@@ -86,15 +86,15 @@ class BytesCache(diskcache.Cache):
         self.expire()
         return len(orphans) + len(lost)
 
-    def drop_unused(self, excess: int, but: str = "") -> int:
-        """Drop the results longest unused, none pinned and not `but`, until `wanted` bytes are free or none is
-        left. Returns how many went."""
+    def drop_unused(self, excess: int, but: str = "", kind: str = "result") -> int:
+        """Drop the entries of a kind longest unused, none pinned and not `but`, until `excess` bytes are free or none
+        is left. Returns how many went."""
         if excess <= 0:
             return 0
         query = f"SELECT rowid, key, filename, {SIZE} FROM Cache WHERE {OF_KIND} ORDER BY access_time"
         with self._transact() as (sql, cleanup):
             needed, dropped = {but, *self._pinned()}, []
-            for rowid, key, filename, size in sql(query, _range("result")).fetchall():
+            for rowid, key, filename, size in sql(query, _range(kind)).fetchall():
                 if excess <= 0:
                     break
                 if key not in needed:

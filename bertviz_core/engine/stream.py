@@ -40,6 +40,13 @@ class PortableAccumulator(Accumulator, Protocol):
         """A fresh accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
 
 
+class Detailed(PortableAccumulator, Protocol):
+    """Sums of a chunk with what stays on disk beside the result."""
+
+    def take_detail(self) -> dict[str, Any]:
+        """What of this chunk is kept on disk, for `packing.pack`; it is forgotten here, so that sums do not grow."""
+
+
 def run(
     model: AttentionModel,
     examples: Iterable[Encoded],

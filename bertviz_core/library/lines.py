@@ -90,12 +90,11 @@ def attention(
     """Run a model on one input and show its attention.
 
     Args:
-        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
-            come back as they were.
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects, left unchanged.
         text: A sentence, or its words.
         second: Another text, as segment B.
-        head: The one that is shown first, as "3-5": layer and head counted from 1. The one that attends most to the
-            previous token where it is None.
+        head: The one that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
+            token.
         heads: Those that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
@@ -108,8 +107,7 @@ def attention(
 
     Examples:
         >>> import bertviz_core as bv
-        >>> lines = bv.attention("demo", "The cat sat on the mat.", head="3-5")
-        >>> lines.tokens[:3]
+        >>> bv.attention("demo", "The cat sat on the mat.", head="3-5").tokens[:3]
         ('[CLS]', 'the', 'cat')
     """
     from bertviz_core.models.single_input import attention as maps_of
@@ -120,8 +118,7 @@ def attention(
     settings.check(checkpoint.max_length)
     with _loaded(model, checkpoint, device, dtype) as loaded:
         has_words = not isinstance(text, str)
-        text = " ".join(text) if has_words else str(text)
-        single = from_text(text, second, loaded.tokens, settings, given=has_words)
+        single = from_text(" ".join(text) if has_words else str(text), second, loaded.tokens, settings, given=has_words)
         shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""

@@ -7,7 +7,7 @@ import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, count
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
+    from bertviz_core.corpora.word_search import Hit
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
@@ -134,6 +135,19 @@ class FirstSegments:
             where=self.segments.source.name,
             hint=f"Choose a number from 1 to {self.last:,}.",
         )
+
+    def number_of(self, hit: Hit) -> int:
+        """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among
+        them."""
+        if hit.record is not None:
+            return hit.record + 1
+        part = last = 0
+        for number in count(1):
+            first, _, end = self.pick(number).where.removeprefix("line ").partition("-")
+            part, last = part + (int(first) <= last), int(end or first)
+            if (part, last) >= (hit.part, hit.line):
+                break
+        return number
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:

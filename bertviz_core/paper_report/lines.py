@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.dependency_heads.figure import concerns, examples
+from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
@@ -132,13 +132,11 @@ def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterat
     the relation and their lines are red."""
     for one in relation_heads(result, RELATIONS):
         found = examples(result, one.head, one.direction, one.relation)
-        short = [each for each in found if SHORTEST <= len(result.sentences[each.place]["words"]) <= LONGEST]
+        short = [each for each in found if SHORTEST <= len(each.sentence["words"]) <= LONGEST]
         if short:
             best = max(short, key=lambda each: (each.right / each.words, each.weight))
-            sentence = result.sentences[best.place]
-            red = [i for i, name in enumerate(sentence["relations"]) if concerns(name, one.relation)]
-            example = encode_words(sentence["words"], tokens, 0, best.where, Skipped())
-            yield run(5, one.head, f"{one.relation}, {one.accuracy:.1%}", example, red, bool(one.direction))
+            example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
+            yield run(5, one.head, f"{one.relation}, {one.accuracy:.1%}", example, best.chosen, bool(one.direction))
 
 
 def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:

@@ -15,20 +15,22 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertviz_core.analyses import chunks
+from bertviz_core.analyses import chunks, stages
 from bertviz_core.analyses import cluster as clusters
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.cluster import Cluster, task_of
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import _compute_pass, compute
+from bertviz_core.analyses.requests import find as find_result
 from bertviz_core.corpora.samples import SAMPLES, sample
-from bertviz_core.engine.pool import Task
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.task_queue import Task
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
+from tests.analyses import test_stages
 
 pytest.importorskip("ray")
 ROOT = Path(__file__).parents[2]
@@ -76,6 +78,14 @@ def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, 
     assert store.get(request.key()) == here[analysis]
 
 
+def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
+    monkeypatch.setattr(stages, "PART_TOKENS", 150)
+    request = test_stages.request_of(masked)
+    run_on(cluster, request, store)
+    whole = compute(request, None, model=masked)
+    assert test_stages.untimed(find_result(store, request)) == test_stages.untimed(whole)
+
+
 def test_lost_workers_change_nothing(cluster, here, masked, store):
     """A worker is killed with SIGKILL at a random moment of a pass."""
     request, progress = request_of("surface_patterns", masked), Progress()
@@ -120,6 +130,7 @@ def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked,
     monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
     request = request_of("dependency_heads", masked)
     with Cluster(Execution("cpu", workers=1)) as third:
+        third.pool.gather(Progress())
         cluster.pool.workers.append(third.pool.workers[0])
         run_on(cluster, request, store)
         cluster.pool.workers.pop()

@@ -229,7 +229,7 @@ def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None
 
 
 def pair_table(app: AppTest):
-    return next(frame.value for frame in app.dataframe if "rank_of_target" in frame.value)
+    return next(frame.value for frame in app.dataframe if "rank of target" in frame.value)
 
 
 @pytest.mark.parametrize("units", ["tokens", "words"])
@@ -290,3 +290,22 @@ def test_a_tree_of_the_words() -> None:
     tree = gold_tree.tree_of(["The", "boats"], "2-nmod:poss-x 0-root")
     assert tree is not None
     assert (tree.governors, tree.relations) == ((2, 0), ("nmod:poss-x", "root"))
+
+
+def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
+    app = viewer(input="corpus", find="iron")
+    assert parameter(app, "find") == "iron"
+    app.session_state["corpus-search"] = True
+    app.run()
+    found = next(caption.value for caption in app.caption if " of encyclopedia" in caption.value)
+    assert int(found.split(" lines")[0]) > 3
+    line = int(app.button(key="hit-1").label.removeprefix("Line "))
+    app.button(key="hit-1").click().run()
+    assert not app.error and app.number_input(key="segment").value > 1
+    where = next(caption.value for caption in app.caption if caption.value.startswith("encyclopedia, line "))
+    first, _, last = where.removeprefix("encyclopedia, line ").partition("-")
+    assert int(first) <= line <= int(last or first)
+    app.session_state["corpus-search"] = True
+    app.run()
+    app.text_input(key="find").set_value("zyxw").run()
+    assert "No line has these words." in [caption.value for caption in app.caption]

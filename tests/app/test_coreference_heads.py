@@ -167,3 +167,14 @@ def test_predictions_are_scored_beside_the_heads():
     assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
     assert "do not match document 1" in unescaped(app.error[0].value)
+
+
+def test_documents_and_passages_are_found_by_a_word():
+    app = open_app("coreference_heads")
+    everything = app.selectbox(key="document").options
+    app.text_input(key="document_search").set_value("council").run()
+    found = app.selectbox(key="document").options
+    assert 0 < len(found) < len(everything) and set(found) <= set(everything)
+    assert not app.error and not app.exception
+    app.text_input(key="document_search").set_value("zyxw").run()
+    assert f"None of the {len(everything)} documents has these words." in [caption.value for caption in app.caption]

@@ -61,3 +61,11 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]
     app.segmented_control(key="decode").set_value("mst").run()
     assert any(button.label.startswith("Analyze") for button in app.button)
+
+
+def test_sentences_of_all_pages_are_searched() -> None:
+    app = open_app("probes")
+    caption = next(caption.value for caption in app.caption if "sentences. Above" in caption.value)
+    assert " of all " in caption
+    app.text_input(key="probe_search").set_value("zyxw").run()
+    assert any(caption.value.startswith("0 of all") for caption in app.caption) and not app.exception

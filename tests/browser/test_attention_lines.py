@@ -242,7 +242,7 @@ def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium:
     assert labels(page)[1:-1] == given
     assert "head=2-3" in page.url
     assert page.locator("li[aria-selected=true]").count() >= 1
-    strong = page.locator("figure svg text[font-weight='700']").all_inner_texts()
+    strong = page.locator("figure svg text[font-weight='700']").all_text_contents()
     assert set(page.locator("li[aria-selected=true]").all_inner_texts()) == set(strong)
     page.get_by_text("Back to Dependency heads").click()
     page.wait_for_function("document.querySelector('h1')?.innerText === 'Dependency heads'", timeout=10_000)

@@ -49,9 +49,14 @@ def test_the_stored_results_of_a_checkpoint_serve_the_other_commands(folder, tex
     assert sorted(entry.key for entry in Store(tmp_path / "store").entries()) == before
 
 
-def test_without_a_store_nothing_is_left(folder, text, tmp_path):
-    done = run("emergence", folder, "--text", text, *SMALL, "--no-store", "--quiet", store=tmp_path / "store")
-    assert done.returncode == 0 and "uniform_entropy" in done.stdout
+def test_of_several_files_and_without_a_store_nothing_is_left(folder, text, tmp_path):
+    for name in ("more.txt", "other.txt"):
+        (tmp_path / name).write_text(TEXT)
+    texts, out = ("--text", tmp_path / "m*.txt", "--text", tmp_path / "other.txt"), tmp_path / "x.json"
+    options = (*texts, *SMALL, "--no-store", "--quiet", "--out", out)
+    done = run("emergence", folder, *options, store=tmp_path / "store")
+    assert done.returncode == 0
+    assert json.loads(out.read_bytes())["provenance"]["corpus"]["name"] == "mine.txt and 2 more"
     assert not (tmp_path / "store").exists()
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 
 import pytest
 
 from bertviz_core.engine import pool as pools
-from bertviz_core.engine.pool import Pool, Task, TaskFailed, check_ray
+from bertviz_core.engine.pool import Pool, check_ray
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.task_queue import Task, TaskFailed
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 
 pytest.importorskip("ray")
@@ -33,8 +35,13 @@ class Doubler:
 
 @pytest.fixture(scope="module")
 def pool():
+    """Two workers, on a cluster with room for two more."""
+    import ray
+
+    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
     with Pool(Doubler, 2, "", "cpu") as started:
         yield started
+    ray.shutdown()
 
 
 def run(pool, numbers, take=None, progress=None) -> dict[int, bytes]:
@@ -48,12 +55,12 @@ def run(pool, numbers, take=None, progress=None) -> dict[int, bytes]:
 
 def test_every_task_is_done_once(pool):
     assert run(pool, range(40)) == {number: str(2 * number).encode() for number in range(40)}
-    assert len(set(pool.call("process"))) == 2
+    assert len(set(pool.call("process").values())) == 2
     assert run(pool, []) == {}
 
 
 def test_a_lost_worker_is_replaced(pool):
-    victim = pool.call("process")[0]
+    victim = next(iter(pool.call("process").values()))
     tasks = iter(range(30))
 
     def killing():
@@ -63,7 +70,7 @@ def test_a_lost_worker_is_replaced(pool):
             yield number
 
     assert run(pool, killing()) == {number: str(2 * number).encode() for number in range(30)}
-    assert victim not in pool.call("process") and len(set(pool.call("process"))) == 2
+    assert victim not in pool.call("process").values() and len(set(pool.call("process").values())) == 2
 
 
 @pytest.mark.parametrize(("number", "reason"), [(-1, "a worker process ended"), (-2, "an odd number")])
@@ -91,6 +98,41 @@ def test_a_cancel(pool):
     progress = Progress()
     with pytest.raises(Cancelled):
         run(pool, range(1000), lambda task, answer: progress.cancelled.set(), progress)
+
+
+@pytest.fixture
+def full(pool, monkeypatch):
+    """Two workers that cannot be replaced."""
+    with Pool(Doubler, 2, "", "cpu") as started:
+        started.gather(Progress())
+        monkeypatch.setattr(pools, "PATIENCE", 0.5)
+        monkeypatch.setattr(started, "_class", started.ray.remote(Doubler).options(resources={"nowhere": 1}))
+        yield started
+
+
+def test_where_a_lost_worker_cannot_be_replaced_the_others_go_on_and_without_any_a_cancel_ends_it(full):
+    def killing():
+        for number in range(30):
+            if number == 10:
+                os.kill(victim, signal.SIGKILL)
+            yield number
+
+    victim, survivor = full.call("process").values()
+    assert run(full, killing()) == {number: str(2 * number).encode() for number in range(30)}
+    assert len(full.workers) == 1
+    os.kill(survivor, signal.SIGKILL)
+    progress = Progress()
+    threading.Timer(1, progress.cancelled.set).start()
+    with pytest.raises(Cancelled):
+        run(full, range(30), progress=progress)
+
+
+def test_without_any_worker_the_job_ends(full, monkeypatch):
+    monkeypatch.setattr(pools, "NO_WORKER", 0.5)
+    for process in full.call("process").values():
+        os.kill(process, signal.SIGKILL)
+    with pytest.raises(BertvizError, match="No worker could be started"):
+        run(full, range(30))
 
 
 def test_tasks_are_not_given_out_far_ahead_of_the_first_unfinished_one(pool):

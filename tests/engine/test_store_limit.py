@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.access import Access
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import details, requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import store as store_module
 from bertviz_core.engine.store import Store, default_limit
@@ -219,3 +219,17 @@ def test_the_command_line_trims(small):
     assert results(small) == {"2"}
     assert "(limit: 2,000,000)" in run("size", "--limit", "0.002").stdout
     assert run("trim", "--limit", "0").returncode == 2
+
+
+def test_details_go_before_any_result(small):
+    small.put("old", os.urandom(MB))
+    age(small, "result/old", 1000)
+    for number in range(2):
+        small.keep_detail(f"old/{number}", os.urandom(MB))
+        age(small, f"detail/old/{number}", 10 - number)
+    small.put("new", os.urandom(int(1.5 * MB)))
+    assert results(small) == {"old", "new"}
+    assert [small.has_detail(f"old/{number}") for number in range(2)] == [False, True]
+    assert details.parts(small, "old") == 0
+    small.put("large", os.urandom(2 * MB))
+    assert results(small) == {"new", "large"} and not small.has_detail("old/1")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.word_search import search
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.single_input import attention, from_text, mask, pick
+from bertviz_core.models.single_input import FirstSegments, attention, from_text, mask, pick
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES
@@ -148,3 +151,23 @@ def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
     assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"
     with pytest.raises(InputError, match="skipped"):
         pick(segments, 2)
+
+
+@pytest.mark.parametrize("name", ["encyclopedia", "treebank", "coreference"])
+def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
+    source = sample(name)
+    segments = FirstSegments(Segments(source, demo.tokens, Settings(max_length=512)))
+    total, hits = search(source, "the", 0, 400)
+    assert total > 20
+    for hit in hits[::12]:
+        ids = segments.pick(segments.number_of(hit)).ids.tolist()
+        wanted = demo.tokens.encode(" ".join((hit.found + hit.after).split()[:4]))
+        assert any(ids[at : at + len(wanted)] == wanted for at in range(len(ids)))
+
+
+def test_an_object_that_was_searched_is_a_segment_of_its_own(demo) -> None:
+    source = from_bytes(b'[{"text": "A dog."}, {"text": ""}, {"words": ["The", "cat"]}]', "a.json")
+    segments = FirstSegments(Segments(source, demo.tokens, Settings()))
+    (hit,) = search(source, "cat", 0, 5)[1]
+    assert segments.number_of(hit) == 3
+    assert "cat" in demo.tokens.names(segments.pick(3).ids)

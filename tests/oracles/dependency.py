@@ -93,3 +93,28 @@ def table(sentences, maps, relation, offsets, possessives=()):
         "baseline_offset": offset,
         "baseline_accuracy": baselines[offset][0] / n,
     }
+
+
+def found_sentences(sentences, relation, which, minimum, searched, order):
+    """Places of the sentences that a reader asks for, in their order, by sorting the whole list.
+
+    Each of `sentences` is {"words", "governors" (from 1), "relations", "guesses" (from 0), "weights" (of 255)}.
+    """
+    rows = []
+    for place, sentence in enumerate(sentences):
+        counted = []
+        for word, name in enumerate(sentence["relations"]):
+            if relation in ("all", name) or (relation == "UAS" and name.split(":")[0] != "punct"):
+                counted.append(word)
+        right = [sentence["guesses"][word] + 1 == sentence["governors"][word] for word in counted]
+        highest = max([sentence["weights"][word] for word in counted], default=None)
+        if highest is None or not highest / 255 > minimum:
+            continue
+        if (which == "right" and True not in right) or (which == "wrong" and False not in right):
+            continue
+        text = " ".join(word.lower() for word in sentence["words"])
+        if searched and f" {' '.join(searched)} " not in f" {text} ":
+            continue
+        rows.append((highest, place))
+    keys = {"most": lambda row: (-row[0], row[1]), "least": lambda row: row, "file": lambda row: row[1]}
+    return [place for _, place in sorted(rows, key=keys[order.split()[0]])]

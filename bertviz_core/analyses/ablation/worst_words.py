@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class WorstWords:
         numbers: list[int] = (places[~places.isinf()] // PLACES).unique().long().tolist()
         return numbers
 
-    def result(self, examples: dict[int, Encoded], masking: Masking, tokens: Tokens) -> dict[str, Any]:
+    def result(self, examples: Mapping[int, Encoded], masking: Masking, tokens: Tokens) -> dict[str, Any]:
         """The fields of Ablation that are about words."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, Wanted, find, tally
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
@@ -98,64 +96,26 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceExample:
-    """One kept sentence for a head and a relation: how many of its words are guessed right, and the highest weight."""
-
-    place: int
-    where: str
-    words: int
-    right: int
-    weight: float
-
-
 def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
-    """Those kept sentences that have the relation, in file order."""
-    examples = []
-    for index, start, sentence in _kept(result):
-        chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, relation)]
-        if chosen:
-            guesses = result.guesses[direction, head.layer, head.head, start:]
-            right = sum(int(guesses[i]) == sentence["governors"][i] - 1 for i in chosen)
-            weights = result.weights[direction, head.layer, head.head, start:][chosen]
-            where = f"sentence {sentence['number'] + 1}, line {sentence['line']}"
-            examples.append(SentenceExample(index, where, len(chosen), right, float(weights.max()) / 255))
-    return examples
+    """Those of the result's sentences that have the relation, in file order."""
+    wanted = Wanted(head, direction, relation, order="file order")
+    counts = tally(result, wanted)
+    return find(result, wanted, counts, 0, int(counts.sum()))
 
 
-def example_svg(result: ShownRelations, place: int, head: Head, direction: int, relation: str) -> str:
-    """A kept sentence: gold arcs above, those of the relation strong; the head's guesses for its words below."""
-    _, start, sentence = next(selected for selected in _kept(result) if selected[0] == place)
-    words, governors = sentence["words"], sentence["governors"]
-    guesses = result.guesses[direction, head.layer, head.head, start:]
-    weights = result.weights[direction, head.layer, head.head, start:] / 255
+def example_svg(example: SentenceExample, head: Head, direction: int) -> str:
+    """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
+    words, governors = example.sentence["words"], example.sentence["governors"]
     gold, guessed = [], []
-    for i, (governor, name) in enumerate(zip(governors, sentence["relations"], strict=True)):
-        chosen = concerns(name, relation)
+    for i, (governor, name) in enumerate(zip(governors, example.sentence["relations"], strict=True)):
+        chosen = i in example.chosen
         note = f"{name}: {isolated(words[i])} ← {isolated(words[governor - 1]) if governor else 'root'}"
         gold.append(Arc(i, governor - 1, name if chosen else "", note, faint=not chosen))
         if chosen and len(words) > 1:
-            guess = int(guesses[i])
+            guess, weight = int(example.guesses[i]), example.weights[i] / 255
             right = guess == governor - 1
-            text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weights[i]:.2f}, "
+            text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight:.2f}, "
             text += "right" if right else "wrong"
-            guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weights[i]:.2f}", text, right))
+            guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weight:.2f}", text, right))
     name = f"Gold arcs and the guesses of head {head.label()}, {DIRECTIONS[direction]}, for: {' '.join(words)}"
     return sentence_svg(words, gold, guessed, name)
-
-
-def concerns(name: str, relation: str) -> bool:
-    """Whether a word of relation `name` counts for the row `relation`."""
-    if relation == ALL:
-        return True
-    if relation == UAS:
-        return name.split(":", maxsplit=1)[0] != "punct"
-    return name == relation
-
-
-def _kept(result: ShownRelations) -> Iterator[tuple[int, int, dict]]:
-    """(place, where its words start, sentence) for every kept sentence."""
-    start = 0
-    for index, sentence in enumerate(result.sentences):
-        yield index, start, sentence
-        start += len(sentence["words"])

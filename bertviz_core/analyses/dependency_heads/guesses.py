@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ DIRECTIONS = ("dependent->head", "head->dependent")
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
 COUNTS = ("correct", "offsets", "n")
-EXAMPLES = 500  # the guesses of so many sentences are kept, for people to look at
+EXAMPLES = 500  # the guesses of so many sentences are kept in the result; those of all are kept on disk beside it
 
 
 def offset_name(offset: int) -> str:
@@ -83,9 +84,8 @@ class GoldTrees:
 
 @dataclass(frozen=True, slots=True)
 class KeptGuesses:
-    """The guesses kept of one batch: `rows` of it; guess and weight: (row, direction, layer, head, word)."""
+    """The guesses of one batch; guess and weight: (row, direction, layer, head, word)."""
 
-    rows: list[int]
     guess: np.ndarray
     weight: np.ndarray
 
@@ -96,8 +96,8 @@ class Guesses:
 
     names: (view, relation) in the order in which they came up, shared by the accumulators of one pass.
     correct: (relation, fold, direction, layer, head); offsets: (relation, fold, offset); n: (relation, fold); int64.
-    kept: sentence number -> (sentence, guess, weight in 255ths), for the first EXAMPLES; the arrays have axes
-        (direction, layer, head, word).
+    kept: sentence number -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` for the first
+        EXAMPLES of the corpus. The arrays have axes (direction, layer, head, word).
     """
 
     rules: Rules
@@ -131,9 +131,8 @@ class Guesses:
         for trees in gold.trees:
             right = gold.scored(trees, guess)  # (real word, direction, head)
             self._add(gold, trees, self.correct[:, :, :, layer], right)
-        if kept_guesses.rows:
-            kept_guesses.guess[:, :, layer] = guess[kept_guesses.rows].cpu().numpy()
-            kept_guesses.weight[:, :, layer] = (weight[kept_guesses.rows] * 255).round().clamp(min=0).cpu().numpy()
+        kept_guesses.guess[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
+        kept_guesses.weight[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
 
     def merge(self, other: Self) -> None:
         import torch
@@ -145,19 +144,36 @@ class Guesses:
             own.index_add_(0, index, its.to(self.device))
         self.kept |= other.kept
 
+    def take_detail(self) -> dict[str, Any]:
+        """The guesses of a chunk in file order, as `sentences.StoredSentences` reads them; without its words, so that a
+        corpus that is deleted is gone. Only the first EXAMPLES of the corpus stay here."""
+        numbers = sorted(self.kept)
+        values: dict[str, Any] = self._joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}
+        sentences = [self.kept[number][0] for number in numbers]
+        values["length"] = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        for view, of in self.rules.views.items():
+            viewed = [of(sentence) for sentence in sentences]
+            names = list(dict.fromkeys(chain.from_iterable(sentence.relations for sentence in viewed)))
+            places = {name: place for place, name in enumerate(names)}
+            relations = [places[name] for sentence in viewed for name in sentence.relations]
+            governors = [governor for sentence in viewed for governor in sentence.governors]
+            values[f"{view}/names"] = names
+            values[f"{view}/relations"] = np.array(relations, dtype=np.uint16)
+            values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
+        self.kept = {number: kept for number, kept in self.kept.items() if number < EXAMPLES}
+        return values
+
+    def _joined(self, numbers: Sequence[int]) -> dict[str, np.ndarray]:
+        """Guesses and weights of sentences, (direction, layer, head, word) one after the other."""
+        none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0), dtype=np.uint8)
+        joined = (np.concatenate([none, *(self.kept[number][i] for number in numbers)], -1) for i in (1, 2))
+        return dict(zip(("guesses", "weights"), joined, strict=True))
+
     def to_bytes(self) -> bytes:
-        none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0))
-        sentences, guesses, weights = zip(*self.kept.values(), strict=True) if self.kept else ((), (), ())
-        return pack(
-            {
-                **self.counts(),
-                "names": list(self.names),
-                "kept": list(self.kept),
-                "sentences": [asdict(sentence) for sentence in sentences],
-                "guesses": np.concatenate([none.astype(np.uint16), *guesses], -1),
-                "weights": np.concatenate([none.astype(np.uint8), *weights], -1),
-            }
-        )
+        numbers = list(self.kept)
+        sentences = [asdict(self.kept[number][0]) for number in numbers]
+        counts = {**self.counts(), "names": list(self.names)}
+        return pack(counts | {"kept": numbers, "sentences": sentences} | self._joined(numbers))
 
     def from_bytes(self, data: bytes) -> Self:
         import torch
@@ -246,14 +262,13 @@ class Guesses:
         self.correct, self.offsets, self.n = longer(self.correct), longer(self.offsets), longer(self.n)
 
     def _open_kept_guesses(self, examples: Sequence[Any], size: int) -> KeptGuesses:
-        """Room for the guesses in those of the batch's sentences that are kept."""
-        rows = [row for row, example in enumerate(examples) if example.number < EXAMPLES]
-        shape = (len(rows), len(DIRECTIONS), self.layers, self.heads, size)
-        kept_guesses = KeptGuesses(rows, np.zeros(shape, dtype=np.uint16), np.zeros(shape, dtype=np.uint8))
-        for index, row in enumerate(rows):
-            sentence = examples[row].sentence
-            arrays = (array[index, ..., : len(sentence)] for array in (kept_guesses.guess, kept_guesses.weight))
-            self.kept[examples[row].number] = (sentence, *arrays)
+        """Room for the guesses in the batch's sentences."""
+        shape = (len(examples), len(DIRECTIONS), self.layers, self.heads, size)
+        guess = np.zeros(shape, dtype=np.uint8 if size <= 256 else np.uint16)
+        kept_guesses = KeptGuesses(guess, np.zeros(shape, dtype=np.uint8))
+        for row, example in enumerate(examples):
+            arrays = (array[row, ..., : len(example.sentence)] for array in (guess, kept_guesses.weight))
+            self.kept[example.number] = (example.sentence, *arrays)
         return kept_guesses
 
 

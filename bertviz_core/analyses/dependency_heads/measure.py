@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, OFFSETS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses, Rules
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
@@ -38,7 +38,7 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
-    shown = [accumulator.kept[number] for number in sorted(accumulator.kept)]
+    shown = [accumulator.kept[number] for number in sorted(accumulator.kept) if number < EXAMPLES]
     longest = max((len(sentence) for sentence, _, _ in shown), default=0)
     return DependencyHeads(
         provenance=provenance,

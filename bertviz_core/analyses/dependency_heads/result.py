@@ -99,7 +99,7 @@ class DependencyHeads(ViewedResult):
         counts = self.counts(view, min_count, offsets, merge_subtypes)
         return ShownRelations(
             **{field.name: getattr(counts, field.name) for field in fields(counts)},
-            sentences=[_viewed(VIEWS[view](sentence_of(each)), merge_subtypes) for each in self.sentences],
+            sentences=[viewed(VIEWS[view](sentence_of(each)), merge_subtypes) for each in self.sentences],
             guesses=self.guesses,
             weights=self.weights,
         )
@@ -144,7 +144,8 @@ def described(sentence: Sentence) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
-def _viewed(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
+def viewed(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
+    """A sentence of one view as a result keeps it."""
     names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
     return described(replace(sentence, relations=names))
 

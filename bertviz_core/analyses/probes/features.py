@@ -9,22 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from bertviz_core.analyses.probes.scratch_array import ScratchArray
-from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
-from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.analyses.probes.word_maps import ROOT_ROWS, WordMaps
 from bertviz_core.models.sentences import EncodedSentence
-from bertviz_core.models.words import membership, word_of
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
-
-ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,56 +75,9 @@ class Features:
         self.groups = []
         self._room.__exit__(kind, error, trace)
 
-    def fill(
-        self,
-        model: AttentionModel,
-        sentences: Sequence[EncodedSentence],
-        progress: Progress,
-        batch_tokens: int | None,
-        first_piece: bool,
-    ) -> None:
-        """One pass of the model over the sentences writes every map; a second pass, of another model, replaces them."""
-        stream.run(model, sentences, [_Writer(self, model, first_piece)], progress, batch_tokens)
-
-
-@dataclass
-class _Writer:
-    """An accumulator that writes maps to their places; writing twice does no harm, so there is nothing to merge."""
-
-    features: Features
-    model: AttentionModel
-    first_piece: bool
-    open: Batch | None = None
-
-    def fresh(self) -> Self:
-        return type(self)(self.features, self.model, self.first_piece)
-
-    def merge(self, other: Self) -> None:
-        """Nothing: what the other has seen is written."""
-
-    def update(self, batch: Batch, attention: LayerAttention) -> None:
-        if self.open is not batch:
-            self.open = batch
-            self.words = membership(batch.examples, self.model.device, first_piece=self.first_piece, special=True)
-            self.owners = [_owners(example, self.model) for example in batch.examples]
-        maps = self.words.maps(attention.weights).half().permute(0, 2, 3, 1).cpu().numpy()
-        first = attention.layer * self.model.heads
-        heads = slice(first, first + self.model.heads)
-        for row, (example, (words, cls, sep)) in enumerate(zip(batch.examples, self.owners, strict=True)):
-            group, index = self.features.row[example.number]
-            target = self.features.groups[group]
-            target.maps[index, :, :, heads] = maps[row][np.ix_(words, words)]
-            for at, special in ((0, cls), (2, sep)):
-                if special is not None:  # a model without it has no such feature: zeros
-                    target.root[index, at, :, heads] = maps[row, words, special]
-                    target.root[index, at + 1, :, heads] = maps[row, special, words]
-
-
-def _owners(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | None, int | None]:
-    """Places of the words, of CLS and of SEP on the axis where special tokens stand as words of their own."""
-    owner, words = word_of(example, special=True), np.asarray(example.words)
-    cls, sep = (
-        next((int(index) for index in owner[(example.ids == token) & (words < 0)]), None)
-        for token in (model.tokens.cls, model.tokens.sep)
-    )
-    return np.unique(owner[words >= 0]), cls, sep
+    def take(self, part: WordMaps) -> None:
+        """Write maps to their places; those of another network replace them."""
+        for number, maps in part.maps.items():
+            group, index = self.row[number]
+            self.groups[group].maps[index] = maps
+            self.groups[group].root[index] = part.root[number]

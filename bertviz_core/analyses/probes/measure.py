@@ -5,7 +5,7 @@ Definitions: docs/methods.md, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,29 +16,34 @@ from bertviz_core.analyses.results import with_skipped
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.probe_run import ProbeRun
+    from bertviz_core.analyses.probes.word_maps import WordMaps
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
+    from bertviz_core.engine.stages import Stages
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
 
-def accumulator(model: AttentionModel, request: Request) -> ProbeRun:
-    """The whole work, not yet begun."""
+def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
+    """The whole work, not yet begun; or the maps of a part, where the option `maps` is the seed of a network."""
     from bertviz_core.analyses.probes.probe_run import ProbeRun
+    from bertviz_core.analyses.probes.word_maps import WordMaps
 
+    if "maps" in request.options:
+        return WordMaps(model, request.settings.paper)
     return ProbeRun(model, request.settings, options_of(request.options), request.others)
 
 
-def run(
-    model: AttentionModel,
-    examples: Sentences,
-    accumulators: Sequence[ProbeRun],
-    progress: Progress,
-    batch_tokens: int | None = None,
-) -> None:
-    """In place of the engine's one pass: a pass for each network, and the trainings between them."""
-    for probe_run in accumulators:
-        probe_run.run(examples, progress, batch_tokens)
+def model_of(model: AttentionModel, request: Request) -> AttentionModel:
+    """What the maps of a part are computed by: the model, or its layers drawn afresh by a seed."""
+    from bertviz_core.analyses.probes.controls import redrawn
+
+    return model if request.options["maps"] is None else redrawn(model, request.options["maps"])
+
+
+def run_stages(examples: Sentences, probe_run: ProbeRun, progress: Progress, stages: Stages) -> None:
+    """A pass for each network, and the trainings between them."""
+    probe_run.run(examples, progress, stages)
 
 
 def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any]) -> Probes:
@@ -83,6 +88,17 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         about=probe_run.about,
         sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
     )
+
+
+def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
+    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `sentences.find` reads these
+    from the corpus, so that one that is deleted is gone."""
+    indices = probe_run.gold.indices.tolist()
+    for start in range(0, len(indices), EXAMPLES):
+        chosen = indices[start : start + EXAMPLES]
+        numbers = [probe_run.sentences[i].number for i in chosen]
+        guesses = [_example(probe_run, i)["guesses"] for i in chosen]
+        yield {"sentences": [{"number": n, "guesses": g} for n, g in zip(numbers, guesses, strict=True)]}
 
 
 def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import torch
 
 from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right_branching
-from bertviz_core.analyses.probes.controls import control_governors, redrawn
+from bertviz_core.analyses.probes.controls import control_governors
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, kind_of
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
@@ -21,12 +22,14 @@ from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stages import Pass
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.options import ProbeOptions
     from bertviz_core.corpora.source import Source
+    from bertviz_core.engine.stages import Stages
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.settings import Settings
 
@@ -60,9 +63,9 @@ class ProbeRun:
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
-    def run(self, examples: Sentences, progress: Progress, batch_tokens: int | None) -> None:
-        """Do it all; a cancel anywhere leaves nothing behind."""
-        self.progress, self.batch_tokens = progress, batch_tokens
+    def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
+        """Do it all; after a cancel nothing is left but the maps that `stages` keep."""
+        self.progress, self.stages = progress, stages
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
@@ -119,8 +122,11 @@ class ProbeRun:
             if kind_of(name) == "distances-and-words":
                 self._add(name, [self.fitting.fit(features, name)])
         trained = [name for name in names if name.startswith("attention")]
+        drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
+        networks: list[int | None] = [None] if trained else []
+        networks += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
         if trained:
-            self._fill(features, self.model, "Computing maps")
+            self._fill(features, networks, 0, "Computing maps")
         for name in trained:
             fitted = self.fitting.fit(features, name)
             self._add(name, [fitted])
@@ -128,19 +134,20 @@ class ProbeRun:
                 self._look_into(features, fitted)
             elif name == "attention-and-words":
                 self._keep_pairs(fitted.probe)
-        drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
-        for seed in range(self.options.seeds if drawn else 0):
-            fresh = redrawn(self.model, self.settings.seed + seed)
-            self._fill(features, fresh, f"Computing maps of random layers {seed + 1}")
+        for place in range(len(trained[:1]), len(networks)):
+            number = place + 1 - len(trained[:1])
+            self._fill(features, networks, place, f"Computing maps of random layers {number}")
             for name, probes in drawn.items():
                 probes.append(self.fitting.fit(features, name))
         for name, probes in drawn.items():
             self._add(name, probes)
 
-    def _fill(self, features: Features, model: AttentionModel, stage: str) -> None:
+    def _fill(self, features: Features, seeds: Sequence[int | None], place: int, stage: str) -> None:
+        """The maps of one of the networks: the trained one has no seed."""
         started = time.monotonic()
-        self.progress.start(stage, len(self.encoded), "sentences")
-        features.fill(model, self.encoded, self.progress, self.batch_tokens, self.settings.paper)
+        shares = place / len(seeds), (place + 1) / len(seeds)
+        pass_over = Pass({"maps": seeds[place]}, self.encoded, features.take, stage, "sentences", shares)
+        self.stages.run(pass_over, self.model, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
@@ -175,6 +182,6 @@ class ProbeRun:
 
     def _structural(self) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
-            words.fill(self.progress, self.batch_tokens)
+            words.fill(self.progress, self.stages.batch_tokens)
             outcome, self.layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
         self.outcomes.append(outcome)

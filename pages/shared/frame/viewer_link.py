@@ -35,11 +35,15 @@ def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
     return own if len(text) <= MAX_CHARACTERS else None
 
 
-def to_tree(sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0) -> dict[str, str] | None:
+def to_tree(
+    sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0, head: Head | None = None
+) -> dict[str, str] | None:
     """The same for a sentence of a treebank with its gold tree; these words, from 0, are pinned on the side from which
-    a head is read in one direction."""
+    a head is read in one direction. head: the one to look at, where it is not the chosen one."""
     rows = zip(sentence["governors"], sentence["relations"], strict=True)
     more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
+    if head is not None:
+        more["head"] = head.label()
     if dependents:
         more["dependents"] = ",".join(f"{SIDES[direction]}{word + 1}" for word in dependents)
     return to_words(sentence["words"], **more)
@@ -58,12 +62,12 @@ def go(own: dict[str, str] | None) -> None:
     if own is None or page is None:
         st.toast("This text is too long for a link.")
     else:
-        st.switch_page(page, query_params=links.parameters(VIEWER, _head(), **own))
+        st.switch_page(page, query_params=_parameters(own))
 
 
 def href(own: dict[str, str] | None) -> str:
     """The same as a link of its own, relative to any page; empty where there is none."""
-    return "" if own is None else f"{VIEWER}?{urlencode(links.parameters(VIEWER, _head(), **own))}"
+    return "" if own is None else f"{VIEWER}?{urlencode(_parameters(own))}"
 
 
 def back() -> None:
@@ -77,6 +81,10 @@ def forget() -> None:
     """In a callback: another text came from nowhere, and has no tree."""
     for key in ("back", "gold", "dependents"):
         address.put(key, "")
+
+
+def _parameters(own: dict[str, str]) -> dict[str, str]:
+    return links.parameters(VIEWER, _head()) | own
 
 
 def _head() -> Head:

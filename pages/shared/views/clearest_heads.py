@@ -11,6 +11,7 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.relations import ShownRelations
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
@@ -21,7 +22,7 @@ from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.derived import derived
-from pages.shared.frame import links
+from pages.shared.frame import links, viewer_link
 from pages.shared.frame.selection import Selection
 
 LONGEST = 34  # tokens shown of a segment
@@ -76,18 +77,20 @@ def relations(results: Results, selection: Selection) -> None:
             links.to(
                 "dependency_heads", "Show all sentences", found.head, ":material/account_tree:", relation=found.relation
             )
-        drawings(derived(_drawn, shown, found), f"gallery-{found.relation}")
+        best = derived(_best, shown, found)
+        drawn = [(one.where, example_svg(one, found.head, found.direction)) for one in best]
+        targets = [viewer_link.to_tree(one.sentence, one.chosen, found.direction, found.head) for one in best]
+        clicked = drawings(drawn, f"gallery-{found.relation}", [*map(viewer_link.href, targets)])
+        if clicked is not None:
+            viewer_link.go(targets[clicked])
 
 
-def _drawn(shown: ShownRelations, found: RelationHead) -> list[tuple[str, str]]:
-    """(where, SVG) of the sentences that are shown of a relation."""
+def _best(shown: ShownRelations, found: RelationHead) -> list[SentenceExample]:
+    """The sentences that are shown of a relation."""
     sentences = examples(shown, found.head, found.direction, found.relation)
     right = sorted((one for one in sentences if one.right == one.words), key=lambda one: -one.weight)
-    seen_whole = [one for one in right if len(" ".join(shown.sentences[one.place]["words"])) <= SENTENCE]
-    return [
-        (one.where, example_svg(shown, one.place, found.head, found.direction, found.relation))
-        for one in (seen_whole or right)[:SENTENCES]
-    ]
+    seen_whole = [one for one in right if len(" ".join(one.sentence["words"])) <= SENTENCE]
+    return (seen_whole or right)[:SENTENCES]
 
 
 def _card(example: ClearestHead, selection: Selection) -> None:

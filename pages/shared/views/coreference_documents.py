@@ -10,10 +10,12 @@ import streamlit as st
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.document_figure import cut, described, draw, mention_text, passages
 from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.corpora.word_search import has
 from bertviz_core.errors import BertvizError
 from pages.shared import boxes
 from pages.shared.frame import address, catalogue, viewer_link
 from pages.shared.frame.selection import Selection
+from pages.shared.views import word_search
 
 if TYPE_CHECKING:
     from bertviz_core.models.windows import Window
@@ -27,9 +29,13 @@ def documents(result: AntecedentCounts, choice: Choice, selection: Selection) ->
     """Documents with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.subheader(f"Guesses of head {selection.label}")
     names = {number: f"{number}. {document['name']}" for number, document in enumerate(result.documents, start=1)}
-    numbers = [*names]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = _first_with_guesses(result, choice)
+        searched = word_search.wanted("document_search")
+        numbers = [number for number in names if has(result.documents[number - 1]["words"], searched)]
+        if not numbers:
+            st.caption(f"None of the {len(names):,} documents has these words.")
+            return
+        first = _first_with_guesses(result, choice, numbers)
         number = address.selectbox("Document", numbers, key="document", default=first, format_func=names.get, width=320)
         wanted = address.segmented("Guesses", FILTERS, key="guesses", default="all")
         minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
@@ -38,7 +44,7 @@ def documents(result: AntecedentCounts, choice: Choice, selection: Selection) ->
     guesses = result.guesses(index, choice)
     right = sum(guess.right for guess in guesses)
     st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
-    for passage in _passages(document, guesses):
+    for passage in _passages(document, guesses, searched):
         selected = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
         part, shown = cut(document, [g for g in selected if g.weight >= minimum], passage)
         alt = f"Mentions underlined by chain, and {len(shown)} guesses of head {selection.label}, listed below"
@@ -101,15 +107,18 @@ def _list(document: dict[str, Any], guesses: Sequence[Guess]) -> None:
         st.dataframe(rows, hide_index=True, column_config=formats, alt="Mention, guess, weight, right or wrong")
 
 
-def _first_with_guesses(result: AntecedentCounts, choice: Choice) -> int:
-    """Number of the first document, from 1, in which there is something to guess."""
-    return next((place for place in range(len(result.documents)) if result.guesses(place, choice)), 0) + 1
+def _first_with_guesses(result: AntecedentCounts, choice: Choice, numbers: Sequence[int]) -> int:
+    """The first of these documents, counted from 1, in which there is something to guess."""
+    return next((number for number in numbers if result.guesses(number - 1, choice)), numbers[0])
 
 
-def _passages(document: dict[str, Any], guesses: Sequence[Guess]) -> list[tuple[int, int]]:
-    """The passage to draw: all of a short document, of a long one what the reader turns to, at first one with
-    guesses."""
-    runs = passages(document)
+def _passages(document: dict[str, Any], guesses: Sequence[Guess], searched: Sequence[str]) -> list[tuple[int, int]]:
+    """The passage to draw: all of a short document, of a long one what the reader turns to among those with the
+    searched words, at first one with guesses."""
+    every = passages(document)
+    if len(every) == 1:
+        return every
+    runs = [run for run in every if has(document["words"][slice(*run)], searched)] or every
     if len(runs) == 1:
         return runs
     labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]

@@ -14,17 +14,14 @@ from pages.shared.frame import address
 from pages.shared.views import marked_tokens
 
 
-def choose(one: OneInput) -> bool:
-    """Pin the dependents of the link by which the reader came, and draw the switch of the arcs.
-
-    Returns:
-        Whether the arcs are drawn.
-    """
+def show(one: OneInput) -> None:
+    """Pin the dependents of the link by which the reader came, and draw the arcs with their switch."""
     _pin_dependents(one)
-    return bool(address.get("gold")) and not address.toggle("Hide gold arcs", key="no_gold")
+    if address.get("gold") and not address.toggle("Hide gold arcs", key="no_gold"):
+        _draw(one)
 
 
-def draw(one: OneInput) -> None:
+def _draw(one: OneInput) -> None:
     """The sentence with its gold arcs, those of pinned words strong."""
     tree = tree_of((st.session_state["text"] or "").split(), address.get("gold"))
     if tree is None:

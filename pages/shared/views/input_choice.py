@@ -10,9 +10,11 @@ from bertviz_core.models.labels import layout_of
 from bertviz_core.models.single_input import FirstSegments, OneInput, from_text
 from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
+from pages.shared.views import corpus_search
 from pages.shared.views.sentences import SENTENCES
 
 if TYPE_CHECKING:
+    from bertviz_core.corpora.word_search import Hit
     from bertviz_core.models.model import AttentionModel
 
 KINDS = ("example", "own text", "corpus")
@@ -23,6 +25,7 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
     """Draw the choice; raises InputError for a text without tokens and a segment that is not there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = address.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
+        viewer_link.back()
         if kind == "corpus":
             return _segment(selection, model)
         if kind == "example":
@@ -95,15 +98,26 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
     number = address.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
+    corpus_search.draw(selection.source, lambda hit: _open(hit, _known(selection, model)))
     single = _pick(selection, model, number)
     st.caption(f"{selection.source.name}, {single.example.where}")
     return single
 
 
 def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:
-    made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
-    example = _segments(made_of, selection, model).pick(number)
+    example = _known(selection, model).pick(number)
     return OneInput(example, layout_of(example, model.tokens))
+
+
+def _open(hit: Hit, segments: FirstSegments) -> None:
+    """In a callback: go to the segment that has a line."""
+    address.choose(segment=segments.number_of(hit))
+    forget_marks()
+
+
+def _known(selection: Selection, model: AttentionModel) -> FirstSegments:
+    made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
+    return _segments(made_of, selection, model)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -10,9 +11,10 @@ import streamlit as st
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
 from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.sentences import find
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
-from pages.shared import page
+from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.frame import address, viewer_link
@@ -166,7 +168,7 @@ def relations(result: Probes) -> None:
 
 
 @address.fragment
-def sentences(result: Probes) -> None:
+def sentences(result: Probes, request: Request) -> None:
     """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
     st.subheader("Gold and predicted trees")
     first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
@@ -174,18 +176,31 @@ def sentences(result: Probes) -> None:
         named = partial(title, result=result)
         default = result.probes[first]
         probe = address.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        searched = word_search.wanted("probe_search")
-        found = [sentence for sentence in result.sentences if word_search.has(sentence["words"], searched)]
-        last = max(1, -(-len(found) // SHOWN))
+        searched = tuple(word_search.wanted("probe_search"))
+        is_all, total, chosen = _found(result, request, searched, 1)
+        last = max(1, -(-total // SHOWN))
         number = address.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
+    if number > 1:
+        _, _, chosen = _found(result, request, searched, number)
+    of = "all" if is_all else f"the first {len(result.sentences):,} of"
     st.caption(
-        f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
+        f"{total:,} of {of} {result.about['sentences']['test']:,} sentences. Above, the gold arcs; below, the guesses: "
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
-    chosen = found[SHOWN * (number - 1) : SHOWN * number]
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     targets = [viewer_link.to_tree(sentence) for sentence in chosen]
     links = [*map(viewer_link.href, targets)]
     clicked = drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links)
     if clicked is not None:
         viewer_link.go(targets[clicked])
+
+
+def _found(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
+    """One page of sentences, read anew only for another page or another search."""
+    return _read((request.key(), searched, number), result, request)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Reading the sentences")
+def _read(which: tuple[str, tuple[str, ...], int], _result: Probes, _request: Request) -> tuple[bool, int, list[Any]]:
+    _, searched, number = which
+    return find(_result, services.store(), _request, searched, SHOWN * (number - 1), SHOWN)

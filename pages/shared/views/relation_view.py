@@ -8,27 +8,35 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.figure import SentenceExample, example_svg, examples
+from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.sentences import (
+    ORDERS,
+    Sentences,
+    StoredTreebank,
+    Wanted,
+    find,
+    stored_treebank,
+    tally,
+)
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
+from bertviz_core.analyses.request import Request
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import percent
+from pages.shared import services
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
+from pages.shared.derived import derived
 from pages.shared.frame import address, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
-from pages.shared.views.relation_choice import take
+from pages.shared.views.relation_choice import Counts, take
 
 SHOWN = 10  # sentences on one page
 NOT_THERE = "not in the paper"
-ORDERS = {
-    "most confident first": lambda example: -example.weight,
-    "least confident first": lambda example: example.weight,
-    "file order": lambda example: example.place,
-}
 
 
 class Choice(NamedTuple):
@@ -153,44 +161,48 @@ def _row_clicked(result: RelationCounts) -> None:
 
 
 @address.fragment
-def sentences(result: ShownRelations, selection: Selection, relation: str, direction: int) -> None:
+def sentences(
+    stored: DependencyHeads, counts: Counts, request: Request, selection: Selection, relation: str, direction: int
+) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     st.subheader(
         f"Head {selection.label} in sentences" + ("" if relation in (ALL, UAS) else f" with {plain(relation)}")
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         which = address.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
-        order = address.selectbox("Order", [*ORDERS], key="order", default=next(iter(ORDERS)), width=200)
+        order = address.selectbox("Order", ORDERS, key="order", default=ORDERS[0], width=200)
         minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
-        searched = word_search.wanted("search")
-    found = [example for example in examples(result, selection.head, direction, relation) if example.weight > minimum]
-    found = [example for example in found if word_search.has(result.sentences[example.place]["words"], searched)]
-    found = sorted((example for example in found if _wanted(example, which)), key=ORDERS[order])
-    pages = max(1, -(-len(found) // SHOWN))
+        searched = tuple(word_search.wanted("search"))
+    view, _, _, merge = counts
+    wanted = Wanted(selection.head, direction, relation, view, merge, which, minimum, searched, order)
+    where = _where(stored, counts, request)
+    found = derived(tally, where, wanted)
+    total = int(found.sum())
+    pages = max(1, -(-total // SHOWN))
     number = address.number(f"Page of {pages:,}", 1, pages, 1, key="sentence_page", width=140) if pages > 1 else 1
+    every, first = stored.provenance["sentences"], len(stored.sentences)
+    is_all = first == every or isinstance(where, StoredTreebank)
+    searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
     st.caption(
-        f"{len(found):,} of the first {len(result.sentences):,} sentences. Above, the gold arcs; below, the guesses: "
-        "correct ones solid with a check mark, wrong ones dashed with a cross, and the attention they have."
+        f"{total:,} of {searched_in}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
+        "wrong ones dashed with a cross, and the attention they have."
     )
-    shown = found[SHOWN * (number - 1) : SHOWN * number]
+    shown = derived(find, where, wanted, found, SHOWN * (number - 1), SHOWN)
     drawn = [
-        (
-            f"{example.where}: {example.right} of {example.words} right",
-            example_svg(result, example.place, selection.head, direction, relation),
-        )
-        for example in shown
+        (f"{one.where}: {one.right} of {one.words} right", example_svg(one, selection.head, direction)) for one in shown
     ]
-    targets = [_in_viewer(result.sentences[example.place], relation, direction) for example in shown]
+    targets = [
+        viewer_link.to_tree(one.sentence, () if relation in (ALL, UAS) else one.chosen, direction) for one in shown
+    ]
     clicked = drawings(drawn, "sentences", [*map(viewer_link.href, targets)])
     if clicked is not None:
         viewer_link.go(targets[clicked])
 
 
-def _in_viewer(sentence: dict[str, Any], relation: str, direction: int) -> dict[str, str] | None:
-    """The viewer's address of a sentence, its words of one relation pinned."""
-    chosen = () if relation in (ALL, UAS) else [i for i, name in enumerate(sentence["relations"]) if name == relation]
-    return viewer_link.to_tree(sentence, chosen, direction)
-
-
-def _wanted(example: SentenceExample, which: str) -> bool:
-    return which == "all" or (example.right > 0 if which == "right" else example.right < example.words)
+def _where(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:
+    """All sentences where their guesses are on disk, else those that the result has."""
+    if len(stored.sentences) < stored.provenance["sentences"]:
+        every = stored_treebank(services.store(), request.key(), request.source)
+        if every is not None:
+            return every
+    return derived(DependencyHeads.show, stored, *counts)

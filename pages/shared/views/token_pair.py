@@ -45,8 +45,8 @@ def heads(seen: InputAttention, selection: Selection) -> tuple[int, int]:
         alt = "Map of all heads, layer by head, colored by the weight from the one token to the other"
         page.head_map(squares, "pair-map", alt, selection)
     with right:
-        columns = ["weight", "rank", "rank_of_target"]
-        page.table(None, columns, selection, "pair-table", frame)
+        columns = ["weight", "rank", "rank of target"]
+        page.table(None, columns, selection, "pair-table", frame.rename(columns={"rank_of_target": columns[-1]}))
         st.caption("Rank of target: 1 where the head attends from this token to no other with a larger weight.")
     return query, key
 

@@ -113,9 +113,7 @@ def _relation(step: Step, key: str, results: Results, selection: Selection) -> N
     with right:
         found = sorted(examples(result, selection.head, direction, relation), key=lambda each: -each.weight)[:2]
         st.markdown(f"**Head {selection.label}**, its most confident sentences: gold arcs above, its guesses below")
-        pictures = [
-            (each.where, example_svg(result, each.place, selection.head, direction, relation)) for each in found
-        ]
+        pictures = [(each.where, example_svg(each, selection.head, direction)) for each in found]
         drawings(pictures, f"{key}-sentences")
 
 

@@ -83,8 +83,8 @@ def test_examples_count_what_the_accuracy_counts(result):
 def test_an_example_is_drawn_with_every_guess_of_the_relation(result):
     head = Head(0, 1)
     example = max(examples(result, head, 0, "det"), key=lambda example: example.words)
-    svg = ElementTree.fromstring(example_svg(result, example.place, head, 0, "det"))
-    words = result.sentences[example.place]["words"]
+    svg = ElementTree.fromstring(example_svg(example, head, 0))
+    words = example.sentence["words"]
     assert [text.text for text in svg.findall(f"{SVG}text")] == words
     strokes = [group.find(f"{SVG}path").get("stroke") for group in svg.findall(f"{SVG}g")]
     assert strokes.count(RIGHT) == example.right and strokes.count(WRONG) == example.words - example.right

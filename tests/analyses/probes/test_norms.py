@@ -60,7 +60,7 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
         features.fill(model, encoded, Progress(), None, False)
         for number, one in enumerate(encoded):
             expected = maps_by_loops(model, one)
-            place, row = features.place[number]
+            place, row = features.row[number]
             group = features.groups[place]
             inner = np.array(expected)[:, 1:-1, 1:-1]  # [CLS] is the first word, [SEP] the last
             np.testing.assert_allclose(group.maps[row].transpose(2, 0, 1), inner, atol=5e-4)  # kept as float16

@@ -24,11 +24,13 @@ from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.analyses.probes.word_maps import WordMaps
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models.checkpoint import find
@@ -203,7 +205,9 @@ def test_features_are_the_word_level_maps_of_every_head(tiny):
 
     encoded = list(Sentences(treebank(6), tiny.tokens, Settings(max_length=32)))
     with Features(encoded, [np.ones(len(e.sentence), int) for e in encoded], tiny.layers * tiny.heads) as made:
-        made.fill(tiny, encoded, Progress(), 64, False)
+        maps = WordMaps(tiny, False)
+        stream.run(tiny, encoded, [maps], Progress(), 64)
+        made.take(maps.from_bytes(maps.to_bytes()))
         for index, example in enumerate(encoded):
             layers = []
             forward(

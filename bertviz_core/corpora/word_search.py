@@ -1,0 +1,98 @@
+"""Sentences and passages by a word or words that stand in them one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bertviz_core.corpora.examples import ExampleCorpus
+from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.source import Source
+
+CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
+WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+|[^\w\s]")
+AROUND = 70  # letters of a passage shown on either side of what was searched
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A line of a corpus in which the searched words stand.
+
+    Attributes:
+        line: From 1.
+        part: How often the numbers of lines have begun anew before it, as they do in each document with coreference.
+        record: Number of the JSON object, from 0; None in a text.
+        before: What stands before the first of them, its end.
+        found: The words.
+        after: What follows, its beginning.
+    """
+
+    line: int
+    part: int
+    record: int | None
+    before: str
+    found: str
+    after: str
+
+
+def searched_words(text: str) -> list[str]:
+    """The words of a search, lower case; none where nothing is searched."""
+    return text.casefold().split()
+
+
+def has(words: Sequence[str], searched: Sequence[str]) -> bool:
+    """Whether a sentence has the searched words one after the other; a searched word may end in `*`."""
+    return not searched or _first(words, searched) is not None
+
+
+def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
+    """The lines of a text corpus that have the searched words, from number `first` on, `count` of them, and how many
+    there are. The corpus is read once to its end; no more than the hits that are given stays in memory."""
+    searched = [piece for part in searched_words(text) for piece in _pieces(part)]
+    total, part, last, hits = 0, 0, 0, []
+    for line, record, passage in _passages(source) if searched else ():
+        part, last = part + (line <= last and record is None), line
+        if (span := _span(passage, searched)) is not None:
+            if first <= total < first + count:
+                start, end = span
+                around = passage[max(0, start - AROUND) : start], passage[start:end], passage[end : end + AROUND]
+                hits.append(Hit(line, part, record, *around))
+            total += 1
+    return total, hits
+
+
+def _passages(source: Source) -> Iterator[tuple[int, int | None, str]]:
+    """(line, number of the object, text)."""
+    corpus = read_text(source)
+    if isinstance(corpus, ExampleCorpus):
+        for record in corpus.records():
+            yield record.line, record.number, record.value if record.form == "text" else " ".join(record.value)
+    else:
+        for paragraph in corpus.paragraphs():
+            yield paragraph.line, None, paragraph.text
+
+
+def _pieces(part: str) -> list[str]:
+    """A searched word as a text is cut into words, with its `*` at the end."""
+    pieces = WORD.findall(part.rstrip("*"))
+    return [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
+
+
+def _span(passage: str, searched: Sequence[str]) -> tuple[int, int] | None:
+    """Where in a passage the searched words first stand."""
+    if searched[0].rstrip("*") not in passage.casefold():
+        return None
+    words = list(WORD.finditer(passage))
+    start = _first([word[0] for word in words], searched)
+    return None if start is None else (words[start].start(), words[start + len(searched) - 1].end())
+
+
+def _first(words: Sequence[str], searched: Sequence[str]) -> int | None:
+    lower = [word.casefold() for word in words]
+    starts = range(len(lower) - len(searched) + 1)
+    return next((at for at in starts if all(_is(lower[at + i], word) for i, word in enumerate(searched))), None)
+
+
+def _is(word: str, searched: str) -> bool:
+    return word.startswith(searched[:-1]) if searched.endswith("*") else word == searched

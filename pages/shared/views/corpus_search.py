@@ -1,0 +1,63 @@
+"""A search by word over the whole corpus of a text page, and the way from a line to its segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.word_search import Hit, search
+from bertviz_core.errors import InputError
+from bertviz_core.numbers import plural
+from pages.shared.boxes import plain
+from pages.shared.frame import address
+from pages.shared.views import word_search
+
+SHOWN = 10  # lines on one page
+POPOVER = "corpus-search"
+
+
+def draw(source: Source, choose: Callable[[Hit], None]) -> None:
+    """Draw the search; `choose` is called with the line that the reader opens, and may raise InputError."""
+    panel = st.popover("Search the corpus", icon=":material/search:", key=POPOVER, on_change="rerun")
+    if not panel.open:  # a box that is drawn while nobody sees it would lose the words of a link
+        for key in ("find", "find_page"):
+            address.get(key)
+        return
+    with panel:
+        text = word_search.given("find")
+        if not text.strip():
+            st.caption("Finds every line of the corpus that has these words one after the other.")
+            return
+        total, hits = _search(source.digest, text, 0, source)
+        pages = max(1, -(-total // SHOWN))
+        number = address.number(f"Page of {pages:,}", 1, pages, 1, key="find_page", width=140) if pages > 1 else 1
+        if number > 1:
+            total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
+        st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")
+        for place, hit in enumerate(hits):
+            left, right = st.columns([1, 4], vertical_alignment="center")
+            where = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
+            left.button(where, key=f"hit-{place}", on_click=_open, args=(hit, choose))
+            right.markdown(f"{_cut(hit.before)}**{plain(hit.found)}**{_cut(hit.after)}")
+
+
+def _cut(text: str) -> str:
+    """In gray, with its spaces outside of the color, where Markdown keeps them."""
+    shown = text.strip()
+    before, after = (" " if text[:1].isspace() else ""), (" " if text[-1:].isspace() else "")
+    return f"{before}:gray[{plain(shown)}]{after}" if shown else " "
+
+
+def _open(hit: Hit, choose: Callable[[Hit], None]) -> None:
+    st.session_state[POPOVER] = False
+    try:
+        choose(hit)
+    except InputError as problem:  # a line beyond the segments that are looked up
+        st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
+
+
+@st.cache_resource(max_entries=64, show_spinner="Searching")
+def _search(digest: str, text: str, first: int, _source: Source) -> tuple[int, list[Hit]]:
+    return search(_source, text, first, SHOWN)

@@ -1,0 +1,125 @@
+"""Every sentence of a treebank is reached, page by page, and the order of a list is that of the whole treebank."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from bertviz_core.analyses import details
+from bertviz_core.analyses.dependency_heads import guesses, measure
+from bertviz_core.analyses.dependency_heads.result import VIEWS
+from bertviz_core.analyses.dependency_heads.sentences import (
+    ORDERS,
+    StoredTreebank,
+    Wanted,
+    find,
+    stored_treebank,
+    tally,
+)
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import StoreError
+from bertviz_core.heads import Head
+from bertviz_core.models import reading
+from bertviz_core.settings import Settings
+from tests.analyses.dependency_heads.test_measure import plain
+from tests.oracles import dependency as oracle
+
+BANK = "\n\n".join([plain(), "broken 9-x\n", plain().replace("nsubj", "nsubj:pass")])
+KEPT = 3
+
+
+@pytest.fixture(scope="module")
+def whole(tiny_module):
+    """The result with all sentences in it."""
+    return compute(request_of(tiny_module), None, model=tiny_module)
+
+
+@pytest.fixture(scope="module")
+def tiny_module(tiny_folder):
+    from bertviz_core.models import checkpoint
+    from bertviz_core.models.loading import load
+
+    return load(checkpoint.find(str(tiny_folder)), "cpu")
+
+
+@pytest.fixture(scope="module")
+def stored(tiny_module, tmp_path_factory):
+    """The same from small chunks, with the first sentences alone in the result; and where the others are."""
+    store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny_module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "CHUNK_TOKENS", 60)
+        for module in (guesses, measure):
+            patch.setattr(module, "EXAMPLES", KEPT)
+        result = compute(request, store, model=tiny_module)
+    where = stored_treebank(store, request.key(), request.source)
+    assert where is not None and where.chunks > 3
+    return result, where
+
+
+def request_of(model) -> Request:
+    return Request("dependency_heads", model.checkpoint, from_bytes(BANK.encode(), "bank"), Settings(max_length=64))
+
+
+def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[dict]:
+    """Every sentence as the oracle reads it."""
+    shown, start, sentences = whole.show(view, merge_subtypes=merge), 0, []
+    for sentence in shown.sentences:
+        words = slice(start, start := start + len(sentence["words"]))
+        arrays = {
+            name: getattr(shown, name)[direction, head.layer, head.head, words] for name in ("guesses", "weights")
+        }
+        sentences.append(sentence | {name: array.tolist() for name, array in arrays.items()})
+    return sentences
+
+
+@pytest.mark.parametrize(("view", "merge"), [*product(VIEWS, (False, True))])
+@pytest.mark.parametrize("relation", ["all", "UAS", "nsubj", "det"])
+def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation) -> None:
+    head, direction = Head(1, 1), ["all", "UAS", "nsubj", "det"].index(relation) % 2
+    sentences = literal(whole, head, direction, view, merge)
+    for which, minimum, searched, order in product(
+        ("all", "right", "wrong"), (-1.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
+    ):
+        wanted = Wanted(head, direction, relation, view, merge, which, minimum, searched, order)
+        expected = oracle.found_sentences(sentences, relation, which, minimum, searched, order)
+        counts = tally(stored[1], wanted)
+        assert counts.sum() == len(expected)
+        pages = [find(stored[1], wanted, counts, first, 2) for first in range(0, len(expected), 2)]
+        shown = [example for page in pages for example in page]
+        numbers = [sentence["number"] for sentence in sentences]
+        assert [numbers.index(example.sentence["number"]) for example in shown] == expected
+        for example, place in zip(shown, expected, strict=True):
+            assert example.sentence == {name: sentences[place][name] for name in example.sentence}
+            assert example.guesses.tolist() == sentences[place]["guesses"]
+            assert example.weights.tolist() == sentences[place]["weights"]
+
+
+def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
+    assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
+    wanted = Wanted(Head(0, 1), 0, "all", order="file order")
+    shown = stored[0].show()
+    counts = tally(shown, wanted)
+    assert [example.sentence["number"] for example in find(shown, wanted, counts, 0, 10)] == [0, 1, 2]
+    assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
+
+
+def test_the_disk_has_no_words_of_a_treebank(stored) -> None:
+    _, where = stored
+    for number in range(where.chunks):
+        with where.store.detail(f"{where.key}/{number}") as stream:
+            assert b"clockmaker" not in stream.read()
+
+
+def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> None:
+    _, where = stored
+    store = Store(tmp_path)
+    for name in ("0", "1", details.COUNT):
+        with where.store.detail(f"{where.key}/{name}") as stream:
+            store.keep_detail(f"key/{name}", stream.read())
+    assert stored_treebank(store, "key", where.source) is None
+    with pytest.raises(StoreError, match="dropped"):
+        tally(StoredTreebank(store, "key", where.source, 3), Wanted(Head(0, 0), 0, "all"))

@@ -1,0 +1,97 @@
+"""Passes in parts: one result, however they are computed; a stopped job goes on from the parts that are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import stages
+from bertviz_core.analyses.chunks import share_done
+from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute, find
+from bertviz_core.analyses.stages import cut
+from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.packed_examples import pack_examples, unpack_examples
+from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import Cancelled
+from bertviz_core.models.sentences import Sentences
+from bertviz_core.settings import Settings
+
+TOKENS = 150
+DEV = "\n".join(f"the 2-det\n{word} 3-nsubj\nslept 0-root\n" for word in ("cat", "dog", "mat", "lamp", "river"))
+CHOSEN = ("attention-only", "random-attention-only")
+
+
+def request_of(model, **more) -> Request:
+    options = ProbeOptions(probes=CHOSEN, seeds=2, epochs=1).to_json()
+    return Request("probes", model.checkpoint, sample("treebank"), Settings(max_length=64, limit=40), options, **more)
+
+
+def untimed(result) -> bytes:
+    """The bytes of the result of a probe without what a clock says."""
+    curves = {name: curve | {"seconds": []} for name, curve in result.curves.items()}
+    about = result.about | {"map_seconds": 0}
+    return replace(result, seconds=0 * result.seconds, curves=curves, about=about).to_bytes()
+
+
+class Stops(Progress):
+    """Is cancelled after some sentences of maps."""
+
+    def advance(self, count: int) -> None:
+        super().advance(count)
+        if self.stage.startswith("Computing maps") and self.done - self.before >= 25:
+            self.cancelled.set()
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(stages, "PART_TOKENS", TOKENS)
+
+
+def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives_the_same_bytes(
+    tiny, store, monkeypatch
+):
+    request = request_of(tiny, others={"dev": from_bytes(DEV.encode(), "dev")})
+    whole = untimed(compute(request, None, model=tiny))
+    computed, shares = [], []
+    compute_chunk = stages.compute_chunk
+
+    def noted(model, requests, examples, *more):
+        sums = compute_chunk(model, requests, examples, *more)
+        computed.append((requests[0].options["maps"], examples[0].number))
+        return sums
+
+    monkeypatch.setattr(stages, "compute_chunk", noted)
+    while find(store, request) is None:
+        try:
+            result = compute(request, store, model=tiny, progress=Stops())
+        except Cancelled:
+            shares.append(share_done(store, request) or 0.0)
+    assert untimed(result) == whole
+    assert len(shares) > 2 and shares == sorted(shares) and 0 < shares[0] < shares[-1] <= 1
+    assert len(computed) == len(set(computed)) and {maps for maps, _ in computed} == {None, 0, 1}
+    assert share_done(store, request) is None and not [e for e in store.entries() if e.key.startswith("parts")]
+
+
+def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
+    monkeypatch.setattr(stages, "KEPT", 0)
+    with pytest.raises(Cancelled):
+        compute(request_of(tiny), store, model=tiny, progress=Stops())
+    assert share_done(store, request_of(tiny)) is None and not [e for e in store.entries() if "parts" in e.key]
+
+
+def test_parts_follow_one_another_and_are_as_large_as_allowed(tiny):
+    examples = list(Sentences(sample("treebank"), tiny.tokens, Settings(max_length=64, limit=60)))
+    parts = cut(examples)
+    assert [one.number for part in parts for one in part] == [one.number for one in examples] and len(parts) > 3
+    for part, following in pairwise(parts):
+        assert sum(map(len, part)) <= TOKENS < sum(map(len, [*part, following[0]]))
+    for one, other in zip(examples, unpack_examples(pack_examples(examples)), strict=True):
+        assert one.number == other.number
+        for name in ("ids", "types", "words"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
