@@ -69,7 +69,7 @@ def test_back_restores_a_relation_and_its_sentences(page: Any) -> None:
 
 def test_back_restores_a_step_of_the_tour_and_three_lead_out_of_it(page: Any) -> None:
     follow(page, "Guided tour", "Guided tour")
-    page.get_by_role("button", name="Next", exact=False).last.click()
+    page.locator("[data-testid=stMain] [data-testid=stButton]").filter(has_text="Next").get_by_role("button").click()
     page.get_by_text("Step 2 of").wait_for()
     page.locator("[data-testid=stMain] [data-testid=stPageLink]").first.click()
     arrive(page, "Attention viewer")

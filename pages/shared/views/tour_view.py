@@ -71,10 +71,15 @@ def opening_head(selection: Selection) -> Head | None:
     return found.head if found else None
 
 
-def go(number: str) -> None:
-    """In a callback: to another step, which opens on a head of its own."""
-    st.session_state[KEY] = number
+def go(number: str | None = None) -> None:
+    """In a callback: to another step, or to the one just chosen; it opens on a head of its own. The address has the
+    step at once, not when the step's figure has come: who leaves before that comes back to it."""
+    if number is not None:
+        st.session_state[KEY] = number
     address.release("head")
+    parameters = {**st.query_params.to_dict(), KEY: st.session_state[KEY]}
+    left_out = {"head"} | ({KEY} if parameters[KEY] == "1" else set())
+    st.query_params.from_dict({name: text for name, text in parameters.items() if name not in left_out})
 
 
 def navigation(count: int) -> int:
@@ -87,7 +92,7 @@ def navigation(count: int) -> int:
             numbers,
             key=KEY,
             default=numbers[0],
-            on_change=lambda: address.release("head"),
+            on_change=go,
             label_visibility="collapsed",
         )
         place = int(number)
