@@ -19,7 +19,7 @@ from bertviz_core.version import __version__ as __version__
 if TYPE_CHECKING:
     from bertviz_core.errors import BertvizError
     from bertviz_core.heads import Head
-    from bertviz_core.library.analyze import analyze
+    from bertviz_core.library.analyze import analyse, analyze
     from bertviz_core.library.lines import AttentionLines, attention
     from bertviz_core.library.report import report
     from bertviz_core.library.result import AnalysisResult
@@ -29,6 +29,7 @@ __all__ = [
     "AttentionLines",
     "BertvizError",
     "Head",
+    "analyse",
     "analyze",
     "attention",
     "report",
@@ -38,6 +39,7 @@ _MODULES = {
     "AttentionLines": "library.lines",
     "BertvizError": "errors",
     "Head": "heads",
+    "analyse": "library.analyze",
     "analyze": "library.analyze",
     "attention": "library.lines",
     "report": "library.report",

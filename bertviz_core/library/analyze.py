@@ -73,6 +73,9 @@ def analyze(
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
 
+analyse = analyze  # both spellings are public
+
+
 def _further_files(analysis: Analysis, options: dict[str, Any]) -> dict[str, Source]:
     """The files that the options name, by what they are to the analysis."""
     return {
