@@ -17,8 +17,8 @@ def open_map(chromium: Any, address: str) -> Any:
     return page
 
 
-def chosen(page: Any) -> str:
-    return page.locator(".point[aria-selected=true]").get_attribute("data-head")
+def chosen(map_or_page: Any) -> str:
+    return map_or_page.locator(".point[aria-selected=true]").get_attribute("data-head")
 
 
 def saved(page: Any, folder: Path) -> ET.Element:
@@ -103,12 +103,13 @@ def test_the_pictures_of_the_viewer_choose_heads_and_are_saved_whole(
     address: str, chromium: Any, tmp_path: Path
 ) -> None:
     page = open_map(chromium, f"{address}/attention_viewer")
-    page.locator(".point[data-head='4-5']").click()
+    pictures = page.locator(".map", has=page.locator("image"))
+    pictures.locator(".point[data-head='4-5']").click()
     page.wait_for_function("location.search.includes('head=4-5')", timeout=10_000)
     browser.settle(page)
-    assert chosen(page) == "4-5"
+    assert chosen(pictures) == "4-5"
     with page.expect_download() as download:
-        page.locator(".save").click()
+        pictures.locator(".save").click()
     download.value.save_as(tmp_path / "pictures.svg")
     assert "data:image/png;base64" in (tmp_path / "pictures.svg").read_text()
     assert page.problems == []

@@ -58,7 +58,7 @@ def test_back_restores_a_relation_and_its_sentences(page: Any) -> None:
     heading = page.locator("h3", has_text="in sentences with det")
     heading.wait_for()
     told = heading.inner_text()
-    page.get_by_text("sentence ").filter(has_not_text="sentences").locator("xpath=ancestor::a").first.click()
+    page.locator("figcaption").get_by_text("Open in the attention viewer").first.click()
     arrive(page, "Attention viewer")
     page.go_back()
     arrive(page, "Dependency heads")

@@ -46,7 +46,7 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     from those before it."""
     shown: dict[str, str] = {}
     for name in names:
-        parts = Path(name).expanduser().parts if name.startswith(("/", "~", ".")) else (name,)
+        parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
         tails = ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
         shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
     return shown
