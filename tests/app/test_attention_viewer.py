@@ -263,7 +263,8 @@ def test_a_sentence_of_a_treebank_comes_with_its_tree_its_pin_and_the_way_back()
     back = "dependency_heads?relation=det&which=right"
     app = viewer(input="own text", text="The boats sailed", back=back, **tree)
     assert not app.error
-    assert (parameter(app, "pin"), parameter(app, "dependents")) == ("from2,to3", None)
+    assert (parameter(app, "pin"), parameter(app, "dependents")) == (None, "from1,to2")  # no entry of the history
+    assert app.session_state["address"].implied == {"pin": "from2,to3"}
     assert not app.toggle(key="no_gold").value
     (link,) = [link for link in app.get("page_link") if link.proto.label == "Back to Dependency heads"]
     assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string

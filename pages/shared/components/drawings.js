@@ -1,9 +1,10 @@
 // Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
-// A plain click on a drawing's link stays in this session; any other opens a tab of its own.
-export default function ({ data, parentElement, setTriggerValue }) {
+// A plain click on a drawing's link clicks the hidden link to the same address, which stays in this session and makes one
+// entry of the history; any other opens a tab of its own.
+export default function ({ data, parentElement }) {
   const list = parentElement.querySelector(".drawings");
   list.replaceChildren(
-    ...data.map(({ title, svg, file, link }, index) => {
+    ...data.map(({ title, svg, file, link }) => {
       const item = document.createElement("figure");
       const caption = document.createElement("figcaption");
       caption.textContent = title;
@@ -15,8 +16,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
       open.href = link;
       open.addEventListener("click", (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        const hidden = [...document.querySelectorAll("[class*=st-key-hidden-links] a")].find((a) => a.href === open.href);
+        if (!hidden) return;
         event.preventDefault();
-        setTriggerValue("open", index);
+        hidden.click();
       });
       const save = document.createElement("a");
       save.textContent = "SVG";

@@ -12,16 +12,13 @@ from pages.shared import files
 HERE = Path(__file__).parent
 
 
-def drawings(items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = ()) -> int | None:
+def drawings(items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = ()) -> None:
     """(title, SVG) one under the other; the SVG's own text must be escaped already.
 
     Args:
         items: The drawings.
         key: Of the component.
-        links: To each drawing in the attention viewer; empty for none.
-
-    Returns:
-        The index of the drawing whose link was clicked just now.
+        links: To each drawing in the attention viewer, as `viewer_link.hidden` gives them; empty for none.
     """
     component = st.components.v2.component(
         "drawings",
@@ -31,10 +28,7 @@ def drawings(items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = 
     )
     names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
     rows = zip(items, names, links or [""] * len(items), strict=True)
-    clicked = component(
+    component(
         data=[{"title": title, "svg": svg, "file": name, "link": link} for (title, svg), name, link in rows],
         key=key,
-        on_open_change=lambda: None,
     )
-    opened: int | None = clicked.open
-    return opened

@@ -38,6 +38,7 @@ class Address:
         explicit: Choices of the reader that stay although their default moves to another value.
         drawn: The text of each choice of this run; None for a choice at its default.
         shared: Keys of the choices that all pages have.
+        implied: Parameters that no address has, as they follow from others of it.
         visited: The own parameters of each page when it was shown last.
         problems: Why a choice could not be restored, and the value that stands for it, by key.
         is_running: Whether the whole script runs, not a fragment of it.
@@ -51,6 +52,7 @@ class Address:
     explicit: set[str] = field(default_factory=set)
     drawn: dict[str, str | None] = field(default_factory=dict)
     shared: set[str] = field(default_factory=set)
+    implied: dict[str, str] = field(default_factory=dict)
     visited: dict[str, dict[str, str]] = field(default_factory=dict)
     problems: dict[str, tuple[str, Any]] = field(default_factory=dict)
     is_running: bool = False
@@ -83,6 +85,7 @@ def arrive(page: str) -> None:
             parameters = common() | parameters
         address.page, address.parameters = page, parameters
         address.restored, address.problems, address.explicit = set(), {}, set(parameters)
+        address.implied = {}
     address.drawn, address.is_running = {}, True
 
 
@@ -113,11 +116,18 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
     def run(*arguments: Any, **options: Any) -> None:
         try:
             work(*arguments, **options)
-        finally:
-            if not current().is_running:
-                leave(complete=False)
+        except Exception:
+            _leave_alone()
+            raise
+        _leave_alone()  # not on the way to another page, whose address Streamlit has set
 
     return run
+
+
+def _leave_alone() -> None:
+    """End a fragment that runs alone."""
+    if not current().is_running:
+        leave(complete=False)
 
 
 def share() -> None:
@@ -153,7 +163,13 @@ def get(key: str, default: str = "") -> str:
     address = current()
     text = address.parameters.get(key)
     address.drawn[key] = text
-    return default if text is None else text
+    return address.implied.get(key, default) if text is None else text
+
+
+def imply(key: str, text: str) -> None:
+    """Give a parameter a value that follows from others, until it gets its own: to write it would be an entry of the
+    history that the reader has not made."""
+    current().implied[key] = text
 
 
 def put(key: str, text: str) -> None:
@@ -161,6 +177,7 @@ def put(key: str, text: str) -> None:
     address = current()
     address.drawn[key] = text or None
     address.parameters.pop(key, None)
+    address.implied.pop(key, None)
     if text:
         address.parameters[key] = text
 

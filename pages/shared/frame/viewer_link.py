@@ -65,9 +65,15 @@ def go(own: dict[str, str] | None) -> None:
         st.switch_page(page, query_params=_parameters(own))
 
 
-def href(own: dict[str, str] | None) -> str:
-    """The same as a link of its own, relative to any page; empty where there is none."""
-    return "" if own is None else f"{VIEWER}?{urlencode(_parameters(own))}"
+def hidden(key: str, targets: Sequence[dict[str, str] | None]) -> list[str]:
+    """The addresses of what `to_words` or `to_tree` gave, relative to any page, empty where there is none; each has a
+    hidden link of Streamlit's, which a component clicks: `st.switch_page` leaves an entry too many for Back."""
+    page = catalogue.page(VIEWER)
+    with st.container(key=f"hidden-links-{key}"):
+        for own in targets:
+            if own is not None and page is not None:
+                st.page_link(page, label=LABEL, query_params=_parameters(own))
+    return ["" if own is None else f"{VIEWER}?{urlencode(_parameters(own))}" for own in targets]
 
 
 def back() -> None:

@@ -64,6 +64,7 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         pins = st.session_state[key]["pins"]
         if pins is not None and side.same_tokens:
             address.put("pin", ",".join(pins))
+            address.put("dependents", "")
             token_pair.follow_pins()
 
     attention_lines(

@@ -80,9 +80,8 @@ def relations(results: Results, selection: Selection) -> None:
         best = derived(_best, shown, found)
         drawn = [(one.where, example_svg(one, found.head, found.direction)) for one in best]
         targets = [viewer_link.to_tree(one.sentence, one.chosen, found.direction, found.head) for one in best]
-        clicked = drawings(drawn, f"gallery-{found.relation}", [*map(viewer_link.href, targets)])
-        if clicked is not None:
-            viewer_link.go(targets[clicked])
+        addresses = viewer_link.hidden(f"gallery-{found.relation}", targets)
+        drawings(drawn, f"gallery-{found.relation}", addresses)
 
 
 def _best(shown: ShownRelations, found: RelationHead) -> list[SentenceExample]:

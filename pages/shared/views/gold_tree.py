@@ -55,9 +55,8 @@ def tree_of(words: list[str], gold: str) -> Sentence | None:
 
 
 def _pin_dependents(one: OneInput) -> None:
-    """Words of the address ("from3": the third word on the left) become pins, which stand at positions of tokens."""
+    """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
     marked = marked_tokens.placed(address.get("dependents"))
     if marked and one.example.words is not None:
         owner = one.example.words.tolist()
-        address.put("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))
-    address.put("dependents", "")
+        address.imply("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))

@@ -189,10 +189,8 @@ def sentences(result: Probes, request: Request) -> None:
     )
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     targets = [viewer_link.to_tree(sentence) for sentence in chosen]
-    links = [*map(viewer_link.href, targets)]
-    clicked = drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links)
-    if clicked is not None:
-        viewer_link.go(targets[clicked])
+    links = viewer_link.hidden("probes", targets)
+    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links)
 
 
 def _found(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:

@@ -194,9 +194,7 @@ def sentences(
     targets = [
         viewer_link.to_tree(one.sentence, () if relation in (ALL, UAS) else one.chosen, direction) for one in shown
     ]
-    clicked = drawings(drawn, "sentences", [*map(viewer_link.href, targets)])
-    if clicked is not None:
-        viewer_link.go(targets[clicked])
+    drawings(drawn, "sentences", viewer_link.hidden("sentences", targets))
 
 
 def _where(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:
