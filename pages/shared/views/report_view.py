@@ -46,6 +46,7 @@ def offer(page: str, selection: Selection) -> None:
 
 
 def _compute(request: ReportRequest) -> None:
+    own = "-".join(sorted(one.key()[:16] for one in request.requests()))  # the lines alone have no request
     keys = (one.key() for one in request.to_compute(services.find))
-    st.session_state[KEY] = key = f"report/{'/'.join(keys)}"
+    st.session_state[KEY] = key = "/".join(["report", own, *keys])
     reader_jobs.report(key, request)
