@@ -3,8 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.antecedents import Choice
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST
-from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender
+from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender, compared
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
@@ -47,7 +46,7 @@ with claim:
 
 left, right = figures.columns([3, 2], gap="medium")
 with left:
-    shown = (choice, *(name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)))  # the table has them
+    shown = (choice, *compared(result))
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
     page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt, clickable=False)

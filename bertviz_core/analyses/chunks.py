@@ -68,7 +68,7 @@ class Sums:
 
     Attributes:
         total: The first `done` chunks, merged.
-        waiting: Later chunks, by number, as bytes: they are merged when those before them have come.
+        waiting: Later chunks, by number, without their details: they are merged when those before them have come.
     """
 
     def __init__(
@@ -84,20 +84,22 @@ class Sums:
 
     def take(self, number: int, part: PortableAccumulator | bytes) -> None:
         """Take in a chunk, and merge what is now in order."""
+        if hasattr(self.total, "take_detail"):
+            part = self._read(part)
+            self._keep_detail(number, cast("Detailed", part))
         self.waiting[number] = part
         while self.done in self.waiting:
-            part = self.waiting.pop(self.done)
-            part = self.total.from_bytes(part) if isinstance(part, bytes) else part
-            self._keep_detail(part)
-            self.total.merge(part)
+            self.total.merge(self._read(self.waiting.pop(self.done)))
             self.done += 1
 
-    def _keep_detail(self, part: PortableAccumulator) -> None:
-        """Put on disk what the sums do not hold, with where the chunk is in the corpus."""
-        if hasattr(part, "take_detail"):
-            detail, chunk = cast("Detailed", part).take_detail(), self.chunks[self.done]
-            detail |= {"start": list(asdict(chunk.start).values()), "end": chunk.end}
-            details.keep(self.store, self.request.key(), self.done, len(self.chunks), detail)
+    def _read(self, part: PortableAccumulator | bytes) -> PortableAccumulator:
+        return self.total.from_bytes(part) if isinstance(part, bytes) else part
+
+    def _keep_detail(self, number: int, part: Detailed) -> None:
+        """Put on disk, before it waits, what the sums do not hold, with where the chunk is in the corpus."""
+        detail, chunk = part.take_detail(), self.chunks[number]
+        detail |= {"start": list(asdict(chunk.start).values()), "end": chunk.end}
+        details.keep(self.store, self.request.key(), number, len(self.chunks), detail)
 
     def to_bytes(self, **metadata: str) -> bytes:
         """What a job that goes on needs."""

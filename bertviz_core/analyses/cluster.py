@@ -13,7 +13,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packed_examples import pack_examples
 from bertviz_core.engine.packing import unpack
-from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
+from bertviz_core.engine.pool import Pool, Steps, WorkerLost, check_ray
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed
 from bertviz_core.errors import ModelError
@@ -130,13 +130,16 @@ class Cluster:
             data = slices.read(chunk.start.offset, chunk.end)
             yield Task(chunk.number, (which, json.dumps(asdict(chunk)), data))
 
-    def _prepare(self, worker: Any) -> None:
+    def _prepare(self, worker: Any) -> Steps:
         """A worker that joins in the middle of a pass loads the model before it is given chunks."""
-        if self._fields:
-            known = self._fields["fingerprint"], self._fields["folder"]
-            if not self.pool.get(worker.has_model.remote(*known), self._progress):
+        fields: dict[str, Any] = {}
+        while self._fields and self._fields is not fields:  # another pass may begin while the model is loaded
+            fields = self._fields
+            if not (yield worker.has_model.remote(fields["fingerprint"], fields["folder"])):
                 self._send_files(worker)
-            worker.load.remote(json.dumps(self._fields))
+            answer = json.loads((yield worker.load.remote(json.dumps(fields))))
+            if "error" in answer:
+                raise WorkerLost(answer["error"][0])
 
     def _send_files(self, worker: Any) -> None:
         """Give the model's files, through Ray's object store, to a worker on a machine that has not got them."""

@@ -155,7 +155,11 @@ def try_all(
     progress: Progress | None = None,
     load: Load | None = None,
 ) -> list[tuple[list[Request], BertvizError]]:
-    """The same, but for its errors: each pass that failed, and why."""
+    """The same, except that a pass that fails does not stop the others.
+
+    Returns:
+        (requests, error) of each pass that failed.
+    """
     progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, Any]()
     requests = list(requests)
     with store.pinned(request.key() for request in requests), workers_of(execution) as workers:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
 
 PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
-KEPT = 2_000_000_000  # bytes that one job keeps; what is beyond it is computed again
+KEPT = 2_000_000_000  # bytes that one job keeps, and a fifth of the store at most; what is beyond is computed again
 
 
 @dataclass
@@ -99,7 +99,7 @@ class KeptStages:
         self._size += len(data)
 
     def _keep(self, request: Request, number: int, data: bytes, share: float) -> None:
-        if self.store and self._size + len(data) <= KEPT:
+        if self.store and self._size + len(data) <= min(KEPT, self.store.limit // 5):
             with suppress(StoreError):  # the result may still find room
                 self.store.keep_work(self._name(request, number), data)
                 self._note(request, number, data)

@@ -73,15 +73,17 @@ def join_emergence(
 
 def _read(path: Path) -> Emergence:
     try:
-        return Emergence.from_bytes(path.read_bytes())
+        emergence = Emergence.from_bytes(path.read_bytes())
+        _ = emergence.provenance["skipped"]  # has another name in files of earlier versions
     except OSError as error:
         raise InputError(f"The file cannot be read ({error.strerror}).", where=str(path)) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             "This is no emergence of this version.",
             where=str(path),
-            hint="Write it with emergence --out x.safetensors.",
+            hint="Compute it again with emergence --out x.safetensors.",
         ) from error
+    return emergence
 
 
 def _mark(text: str) -> tuple[int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from bertviz_core.models.segments import Segments
     from bertviz_core.viewer.view import InputAttention, View
 
+UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 HEAVIEST = 20  # lines that `attention` prints
 
 inputs_app = typer.Typer()
 
 
 @inputs_app.command("treebank")
-@with_console
+@partial(with_console, without=(*UNUSED, "model", "revision", "max_length", "seed", "mode"))
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
     from bertviz_core.corpora.treebank_reader import Treebank, to_authors
@@ -36,7 +38,7 @@ def treebank(console: Console) -> None:
 
 
 @inputs_app.command("segments")
-@with_console
+@partial(with_console, without=UNUSED)
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
     from bertviz_core.models.reading import Reading
@@ -93,7 +95,7 @@ def attention(
     pair: Annotated[str, typer.Option(help="All heads by their weight from token to token, as in 3:7.")] = "",
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
-    --pair all heads, the one that looks most from one token to another first (.csv)."""
+    --pair: all heads, sorted by their weight from one token to another (.csv)."""
     from bertviz_core.viewer.view import View
 
     for path in console.out or []:

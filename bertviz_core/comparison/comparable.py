@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
+
+from bertviz_core.models.checkpoint import short_names
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
@@ -58,12 +59,21 @@ def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
     """The differences between the runs, in a few words each."""
     if not (different := differing(a, b)):
         return "A", "B"
-    return _name(a, different), _name(b, different)
+    models = short_names([run["model"]["name"] for run in (a, b)])
+    first, second = _name(a, different, models), _name(b, different, models)
+    if first != second:
+        return first, second
+    return f"{first} ({_digests(a, different)})", f"{second} ({_digests(b, different)})"  # files of one name
 
 
-def _name(provenance: dict[str, Any], different: list[str]) -> str:
+def _digests(provenance: dict[str, Any], different: list[str]) -> str:
+    values = values_of(provenance)
+    return ", ".join(values[name][:8] for name in ("model", "corpus") if name in different)
+
+
+def _name(provenance: dict[str, Any], different: list[str], models: dict[str, str]) -> str:
     shown = values_of(provenance) | {
-        "model": Path(provenance["model"]["name"]).name,
+        "model": models[provenance["model"]["name"]],
         "corpus": provenance["corpus"]["name"],
         "limit": provenance["settings"]["limit"] or "none",
     }

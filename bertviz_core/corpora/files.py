@@ -85,8 +85,13 @@ def _pieces(sources: Iterable[Source]) -> Iterator[bytes]:
 
 def _rows(path: Path, column: str) -> Iterator[bytes]:
     """A document a row: its lines without blank ones, then a blank line. Rows without text are passed over."""
-    import pyarrow
-    from pyarrow import parquet
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise InputError(
+            "Parquet files need pyarrow.", where=path.name, hint="Install it with `pip install pyarrow`."
+        ) from error
 
     try:
         with parquet.ParquetFile(path) as file:

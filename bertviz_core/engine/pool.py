@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed, TaskQueue
 from bertviz_core.errors import BertvizError, SettingsError
 
+Steps = Generator[Any, Any, None]  # yields calls, and is sent what each returns
 ROOT = Path(__file__).parents[2]
 AHEAD = 2  # tasks that a worker is given at once, so that it never waits for the next one
 WINDOW = 4  # times the workers: how far tasks may be ahead of the first unfinished one, whose results have to wait
@@ -45,14 +46,15 @@ class Pool:
     """Workers that perform one method's tasks; a context that ends them.
 
     A worker that is lost is replaced, and its tasks are given to another one; where there is no room for the new one,
-    those that are left do the work.
+    or it fails three times, those that are left do the work.
 
     Args:
         worker: Class of the workers, importable by name wherever they run.
         workers: How many; 0 for one on each GPU of a cluster, or each CPU where there is none.
         address: Of a running cluster, as Ray takes it; empty to start one on this machine.
         device: "cpu" keeps the workers from GPUs.
-        prepare: Called with each new worker, before it is given tasks.
+        prepare: Yields the calls that make a new worker ready for tasks, and is sent what each returns; raises
+            WorkerLost where the worker is of no use.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class Pool:
         workers: int,
         address: str,
         device: str,
-        prepare: Callable[[Any], None] = lambda worker: None,
+        prepare: Callable[[Any], Iterable[Any]] = lambda worker: (),
     ) -> None:
         check_ray()
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -72,7 +74,7 @@ class Pool:
         self.ray, self.prepare = ray, prepare
         self._own = not ray.is_initialized()
         self.workers: list[Any] = []
-        self._coming: dict[Any, Any] = {}  # workers that are starting, by what says that they have
+        self._coming: dict[Any, tuple[Any, Steps]] = {}  # workers that are starting, by the call that has to return
         self._failures, self._last, self._asked = 0, time.monotonic(), time.monotonic()
         if self._own:
             _connect(address, workers)
@@ -92,9 +94,8 @@ class Pool:
 
     def close(self) -> None:
         """End the workers, and the cluster if it was started here."""
-        for worker in [*self.workers, *self._coming.values()]:
-            with suppress(Exception):
-                self.ray.kill(worker)
+        for worker in [*self.workers, *(worker for worker, _ in self._coming.values())]:
+            self._kill(worker)
         self.workers, self._coming = [], {}
         if self._own:
             self.ray.shutdown()
@@ -106,11 +107,17 @@ class Pool:
         return self.ray.get(ref)
 
     def gather(self, progress: Progress) -> None:
-        """Wait for the workers that are starting, but not long for the last ones: those can join later."""
+        """Wait for the workers that are starting, but not long for the last ones: those can join later.
+
+        Raises:
+            WorkerLost: There is none.
+        """
         while self._coming and (not self.workers or time.monotonic() < self._asked + PATIENCE):
             ready, _ = self.ray.wait(list(self._coming), num_returns=len(self._coming), timeout=POLL)
             progress.advance(0)
             self._join(ready)
+        if not self.workers:
+            raise WorkerLost("No worker is left.", hint="What was computed is kept: start it again.")
 
     def call(self, method: str, *arguments: Any, progress: Progress | None = None) -> dict[Any, Any]:
         """What one method of every worker returns; where a worker has ended, it is replaced and WorkerLost raised."""
@@ -136,7 +143,7 @@ class Pool:
             Cancelled: `progress` says so.
         """
         self.gather(progress)
-        queue = TaskQueue(tasks, WINDOW * AHEAD * len(self.workers))
+        queue = TaskQueue(tasks)
         running: dict[Any, tuple[Any, Task]] = {}
         try:
             while self._give_out(method, queue, running) or running:
@@ -156,6 +163,7 @@ class Pool:
 
     def _give_out(self, method: str, queue: TaskQueue, running: dict[Any, tuple[Any, Task]]) -> bool:
         """Give tasks to workers that have room, those with none first; whether some task waits for a worker."""
+        queue.window = WINDOW * AHEAD * max(1, len(self.workers))
         given = dict.fromkeys(self.workers, 0)
         for worker, _ in running.values():
             if worker in given:
@@ -186,30 +194,42 @@ class Pool:
         if worker in self.workers:
             self.workers.remove(worker)
             self._last = time.monotonic()
-            with suppress(Exception):
-                self.ray.kill(worker)  # where it is only out of reach
+            self._kill(worker)  # where it is only out of reach
             self._start()
 
+    def _kill(self, worker: Any) -> None:
+        with suppress(Exception):
+            self.ray.kill(worker)
+
     def _start(self) -> None:
-        """Ask for a worker, which joins the others when its process is there; until then they do its work."""
+        """Ask for a worker, which joins the others when it is ready; until then they do its work."""
         worker, self._asked = self._class.remote(), time.monotonic()
-        self._coming[worker.__ray_ready__.remote()] = worker
+        steps = self._steps(worker)
+        self._coming[next(steps)] = worker, steps
+
+    def _steps(self, worker: Any) -> Steps:
+        yield worker.__ray_ready__.remote()
+        yield from self.prepare(worker)
 
     def _join(self, ready: Iterable[Any]) -> None:
-        """Take in the workers whose processes are there; one that has ended is asked for again."""
+        """Go on with the workers whose calls have returned; one that fails is asked for again, but not without end."""
         for ref in ready:
-            worker = self._coming.pop(ref)
+            worker, steps = self._coming.pop(ref)
             try:
-                self.ray.get(ref)
-                self.prepare(worker)
-            except (self.ray.exceptions.RayError, WorkerLost) as error:
-                self._failures += 1
-                if self._failures == TRIES:
-                    raise WorkerLost(f"Worker processes do not start: {_reason(error)}") from error
-                self._start()
-            else:
+                self._coming[steps.send(self.ray.get(ref))] = worker, steps
+            except StopIteration:
                 self._failures = 0
                 self.workers.append(worker)
+            except (self.ray.exceptions.RayError, WorkerLost) as error:
+                self._kill(worker)
+                self._failures += 1
+                if self._failures < TRIES:
+                    self._start()
+                elif not self.workers and not self._coming:
+                    raise WorkerLost(
+                        f"Worker processes do not start: {_reason(error)}",
+                        hint="What was computed is kept: mend this and start it again.",
+                    ) from error
         if self.workers:
             self._last = time.monotonic()
         elif time.monotonic() - self._last > NO_WORKER:

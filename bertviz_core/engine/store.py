@@ -136,8 +136,17 @@ class Store:
 
     def keep_detail(self, name: str, data: bytes) -> None:
         """Keep a part of what a result was made from, which grows with the corpus; the limit drops it before any
-        result. `name` begins with the result's key and a slash."""
-        self._set(f"detail/{name}", data)
+        result. `name` begins with the result's key and a slash. Only details of other results make room for it.
+
+        Raises:
+            StoreError: there is no room.
+        """
+        key, size = f"detail/{name}", len(data)
+        with self.writing() as cache:
+            cache.drop_unused(cache.volume() + size - self.limit, key.rpartition("/")[0], "detail")
+            if cache.volume() + size > self.limit:
+                raise StoreError("The store has no room for a detail of a result.", hint="Raise BERTVIZ_STORE_LIMIT.")
+            cache.set(key, data)
 
     def detail(self, name: str) -> BinaryIO | None:
         """It as a stream, to be closed, or None."""
@@ -214,7 +223,7 @@ class Store:
         return sum(_size(Path(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)
 
     def trim(self) -> int:
-        """Sweep orphans, and drop results until the store keeps its limit; returns how many went."""
+        """Sweep orphans, and drop details, then results, until the store keeps its limit; returns how many went."""
         with self.writing() as cache:
             return cache.sweep() + self._make_room(cache, 0)
 

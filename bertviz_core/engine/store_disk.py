@@ -87,8 +87,8 @@ class BytesCache(diskcache.Cache):
         return len(orphans) + len(lost)
 
     def drop_unused(self, excess: int, but: str = "", kind: str = "result") -> int:
-        """Drop the entries of a kind longest unused, none pinned and not `but`, until `excess` bytes are free or none
-        is left. Returns how many went."""
+        """Drop the entries of a kind longest unused, none pinned, not `but` and none under `but/`, until `excess` bytes
+        are free or none is left. Returns how many went."""
         if excess <= 0:
             return 0
         query = f"SELECT rowid, key, filename, {SIZE} FROM Cache WHERE {OF_KIND} ORDER BY access_time"
@@ -97,7 +97,7 @@ class BytesCache(diskcache.Cache):
             for rowid, key, filename, size in sql(query, _range(kind)).fetchall():
                 if excess <= 0:
                     break
-                if key not in needed:
+                if key not in needed and not key.startswith(f"{but}/"):
                     excess -= size
                     dropped.append((rowid,))
                     cleanup(filename)

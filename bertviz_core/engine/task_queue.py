@@ -30,11 +30,13 @@ class TaskQueue:
 
     Args:
         tasks: By their numbers; each is drawn when it is given out.
+
+    Attributes:
         window: How far a task may be ahead of the first unfinished one, in numbers.
     """
 
-    def __init__(self, tasks: Iterable[Task], window: int) -> None:
-        self._coming, self._window = iter(tasks), window
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._coming, self.window = iter(tasks), 1
         self._again: list[Task] = []
         self._running: set[int] = set()
 
@@ -43,7 +45,7 @@ class TaskQueue:
         task = heapq.heappop(self._again) if self._again else next(self._coming, None)
         if task is None:
             return None
-        if task.number >= min(self._running, default=task.number) + self._window:
+        if task.number >= min(self._running, default=task.number) + self.window:
             heapq.heappush(self._again, task)
             return None
         self._running.add(task.number)

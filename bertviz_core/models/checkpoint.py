@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -131,6 +132,17 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
     """A checkpoint that another process has found; raises ModelError where its files are gone."""
     return _open(name, folder, revision)
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names of models or trainings as pickers show them: of a folder's path its last part, or as many parts as tell it
+    from those before it."""
+    shown: dict[str, str] = {}
+    for name in names:
+        parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
+        tails = ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
+        shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
+    return shown
 
 
 def local_folder(name: str) -> Path | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
@@ -73,14 +75,15 @@ def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[N
 
     def watch() -> None:
         while not over.wait(interval):
-            with suppress(OSError):  # a file has gone or was renamed
-                report(_size_on_disk(folder) - before)
+            report(_size_on_disk(folder) - before)
 
-    Thread(target=watch, daemon=True).start()
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
         over.set()
+        watcher.join()
 
 
 def size_of(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> int:
@@ -118,7 +121,12 @@ def check_room(name: str, size: int, access: Access) -> None:
 
 def _size_on_disk(folder: Path) -> int:
     """Bytes of the files below a folder, those of broken-off downloads too; links count nothing."""
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    size = 0
+    for path in (Path(parent, name) for parent, _, names in os.walk(folder) for name in names):
+        with suppress(OSError):  # the file has gone or was renamed
+            status = path.lstat()
+            size += status.st_size if stat.S_ISREG(status.st_mode) else 0
+    return size
 
 
 def _unreachable(name: str, error: Exception) -> ModelError:

@@ -8,12 +8,13 @@ from bertviz_core.models.checkpoint import Checkpoint
 
 NAME = "bert-base-uncased"
 PARAMETERS = 110_000_000
+MAX_LENGTH = 512  # tokens
 CONFIG = {
     "model_type": "bert",
     "num_hidden_layers": 12,
     "num_attention_heads": 12,
     "hidden_size": 768,
-    "max_position_embeddings": 512,
+    "max_position_embeddings": MAX_LENGTH,
     "type_vocab_size": 2,
 }
 

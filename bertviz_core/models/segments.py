@@ -88,7 +88,8 @@ class Segments(Examples[Encoded]):
 
     @property
     def _unended(self) -> int | None:
-        """The number of the last document where no blank line ends it; a part of a corpus was told it."""
+        """The number of the last document where no blank line ends it; a part of a corpus has it
+        from its source."""
         start = self.source.start
         if start.format:
             return int(start.header) if start.header else None

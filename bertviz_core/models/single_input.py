@@ -138,16 +138,23 @@ class FirstSegments:
 
     def number_of(self, hit: Hit) -> int:
         """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among
-        them."""
+        them, as for a line that the paper's mode drops."""
         if hit.record is not None:
             return hit.record + 1
         part = last = 0
         for number in count(1):
-            first, _, end = self.pick(number).where.removeprefix("line ").partition("-")
-            part, last = part + (int(first) <= last), int(end or first)
+            begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
+            first = int(begin)
+            part, last = part + (first <= last), int(end or first)
             if (part, last) >= (hit.part, hit.line):
                 break
-        return number
+        if part == hit.part and first <= hit.line:
+            return number
+        raise InputError(
+            f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does.",
+            where=self.segments.source.name,
+            hint="Choose the other mode.",
+        )
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:

@@ -84,7 +84,9 @@ class InputAttention:
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
         """The (query, key) of the largest weight of any head; where an end is given, of those with that end. Neighbors
         and special units, to which many heads look, only where nothing else is left."""
-        near = abs(self.queries.start[:, None] - self.keys.start) <= 1
+        starts = np.union1d(self.queries.start, self.keys.start)
+        queries, keys = (np.searchsorted(starts, units.start) for units in (self.queries, self.keys))
+        near = abs(queries[:, None] - keys) <= 1
         special = self.queries.special[:, None] | self.keys.special
         weights = self.weights.max((0, 1)) - near - 2.0 * special
         rows, columns = (slice(end, None if end is None else end + 1) for end in (query, key))

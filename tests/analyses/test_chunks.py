@@ -15,6 +15,7 @@ import pytest
 
 from bertviz_core.analyses import chunks
 from bertviz_core.analyses.chunks import ChunkPass, compute_chunk, share_done
+from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
@@ -96,6 +97,28 @@ def test_chunks_computed_in_any_order_and_carried_as_bytes_give_the_same_bytes(a
         result = ANALYSES[analysis].finish(computed.sums[0].total, examples, whole.provenance)
         assert result.to_bytes() == whole.to_bytes()
         computed.drop()
+
+
+def test_details_are_on_disk_before_their_sums_wait(masked, store, monkeypatch):
+    monkeypatch.setattr(guesses, "EXAMPLES", 0)
+    request = request_of("dependency_heads", masked)
+    compute(request, store, model=masked)
+    examples = chunked_examples(request, masked)
+    index = examples.index()
+    names = [f"{request.key()}/{number}" for number in range(len(index.chunks))]
+    expected = [store.detail(name).read() for name in names]
+    other = Store(store.folder / "other")
+    for chunk in reversed(index.chunks):
+        computed = ChunkPass([request], index, masked, other, "here")  # goes on from what is kept
+        part = examples.part(chunk, Slices(examples.source).read(chunk.start.offset, chunk.end))
+        (sums,) = compute_chunk(masked, [request], part, Progress(), None)
+        computed.take(chunk.number, [0], [sums.to_bytes()])
+        assert other.detail(names[chunk.number]).read() == expected[chunk.number]
+        (each,) = computed.sums
+        assert not any(each.total.from_bytes(part).kept for part in each.waiting.values() if isinstance(part, bytes))
+        assert not any(part.kept for part in each.waiting.values() if not isinstance(part, bytes))
+    assert each.done == len(index.chunks)
+    assert [other.detail(name).read() for name in names] == expected
 
 
 def chunked_examples(request, model):

@@ -12,7 +12,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
-from pages.shared.frame.selection import short_names
+from bertviz_core.models.checkpoint import short_names
 from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
 from tests.shipped import values
 

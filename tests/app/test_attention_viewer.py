@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.frame import viewer_link
 from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.sentences import SENTENCES
 from tests.app.driving import unescaped, words
@@ -310,3 +311,14 @@ def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
     app.run()
     app.text_input(key="find").set_value("zyxw").run()
     assert "No line has these words." in [caption.value for caption in app.caption]
+
+
+def test_a_link_with_a_gold_tree_and_no_text_opens() -> None:
+    app = viewer(gold="2-det 0-root")
+    assert not app.exception and not app.error
+
+
+def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> None:
+    sentence = {"words": ["vice versa", "."], "governors": [0, 1], "relations": ["root", "punct"]}
+    assert viewer_link.to_tree(sentence) is None
+    assert viewer_link.to_tree(sentence | {"words": ["vice", "."]}) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,8 @@ def test_two_parts_are_joined_and_marked(tmp_path):
     done = run("join-emergence", out, parts[1], "--out", out, store=tmp_path / "store")
     assert done.returncode == 2
     assert "no emergence" in done.stderr
+    earlier = {"left_out" if name == "skipped" else name: value for name, value in whole.provenance.items()}
+    parts[1].write_bytes(replace(whole, provenance=earlier).to_bytes())
+    done = run("join-emergence", *parts, "--out", out, store=tmp_path / "store")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"{parts[1]}: This is no emergence of this version" in done.stderr and "Compute it again" in done.stderr

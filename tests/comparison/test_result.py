@@ -12,6 +12,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.comparison import checkpoints
+from bertviz_core.comparison.comparable import names
 from bertviz_core.comparison.figure import by_depth, distributions, scatter
 from bertviz_core.comparison.result import Change, compare
 from bertviz_core.corpora.samples import sample
@@ -64,6 +65,16 @@ def test_a_run_and_itself_differ_nowhere(run):
     comparison = compare(result, result)
     assert all(not change.marked.any() and (change.difference == 0).all() for change in comparison.changes.values())
     assert comparison.names == ("A", "B")
+
+
+def test_two_models_or_corpora_of_one_name_get_longer_names(run):
+    one = run("entropy").provenance
+    model, corpus = one["model"] | {"name": "/a/step-1"}, one["corpus"]
+    a = one | {"model": model}
+    b = a | {"model": model | {"name": "/b/step-1", "fingerprint": "0123456789"}}
+    assert names(a, b) == ("step-1", "b/step-1")
+    c = a | {"corpus": corpus | {"digest": "fedcba9876"}}
+    assert names(c, a) == (f"{corpus['name']} (fedcba98)", f"{corpus['name']} ({corpus['digest'][:8]})")
 
 
 def test_accuracies_are_compared_as_proportions(run):

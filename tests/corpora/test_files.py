@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import lzma
+import sys
 
 import pyarrow
 import pytest
@@ -105,6 +106,12 @@ def test_what_cannot_be_read_of_parquet(table, tmp_path):
     broken.write_bytes(table.read_bytes()[:-20])
     with pytest.raises(InputError, match="Parquet"):
         documents(find_sources([str(broken)]))
+
+
+def test_parquet_without_pyarrow_says_what_to_install(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"need pyarrow.*pip install pyarrow"):
+        documents(find_sources([str(table)]))
 
 
 def test_joined_sources_are_one_file_to_a_reader(source):

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from bertviz_core.engine import pool as pools
-from bertviz_core.engine.pool import Pool, check_ray
+from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import Task, TaskFailed
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
@@ -77,7 +77,7 @@ def test_a_lost_worker_is_replaced(pool):
 def test_a_task_that_fails_three_times_ends_it(pool, number, reason):
     answers = {}
     with pytest.raises(BertvizError, match=f"Part 4 of the corpus failed 3 times: {reason}"):
-        run(pool, [1, 2, 3, number, 5], lambda task, answer: answers.update({task.number: answer}))
+        run(pool, [1, 2, 3, number], lambda task, answer: answers.update({task.number: answer}))
     assert 0 in answers
     assert run(pool, [1]) == {0: b"2"}
 
@@ -133,6 +133,47 @@ def test_without_any_worker_the_job_ends(full, monkeypatch):
         os.kill(process, signal.SIGKILL)
     with pytest.raises(BertvizError, match="No worker could be started"):
         run(full, range(30))
+
+
+class NeverStarts:
+    """A worker whose node is broken."""
+
+    def __init__(self) -> None:
+        raise OSError("no such library")
+
+
+def test_a_replacement_that_never_starts_ends_the_job_only_without_others(full, monkeypatch):
+    monkeypatch.setattr(pools, "PATIENCE", 60)
+    monkeypatch.setattr(full, "_class", full.ray.remote(NeverStarts))
+    victim, survivor = full.call("process").values()
+    os.kill(victim, signal.SIGKILL)
+    assert len(run(full, range(30))) == 30
+    full.gather(Progress())
+    assert len(full.workers) == 1 and full._failures == pools.TRIES
+    os.kill(survivor, signal.SIGKILL)
+    with pytest.raises(WorkerLost, match="Worker processes do not start"):
+        run(full, range(30))
+    for method in (full.call, lambda name: run(full, [1])):
+        with pytest.raises(WorkerLost, match="No worker is left"):
+            method("process")
+
+
+def test_a_worker_that_cannot_be_prepared_takes_no_tasks(full, monkeypatch):
+    def prepare(worker):
+        yield worker.double.remote(1)
+        prepared.append(worker)
+        raise WorkerLost("no weights")
+
+    prepared: list[object] = []
+    monkeypatch.setattr(pools, "PATIENCE", 60)
+    monkeypatch.setattr(full, "_class", full.ray.remote(Doubler))
+    monkeypatch.setattr(full, "prepare", prepare)
+    victim, survivor = full.call("process").values()
+    os.kill(victim, signal.SIGKILL)
+    assert len(run(full, range(30))) == 30
+    full.gather(Progress())
+    assert len(prepared) == pools.TRIES
+    assert list(full.call("process").values()) == [survivor]
 
 
 def test_tasks_are_not_given_out_far_ahead_of_the_first_unfinished_one(pool):

@@ -233,3 +233,13 @@ def test_details_go_before_any_result(small):
     assert details.parts(small, "old") == 0
     small.put("large", os.urandom(2 * MB))
     assert results(small) == {"new", "large"} and not small.has_detail("old/1")
+
+
+def test_a_detail_drops_no_result_and_none_of_its_own(small):
+    small.put("other", os.urandom(2 * MB))
+    small.keep_detail("old/0", os.urandom(MB))
+    age(small, "detail/old/0", 10)
+    small.keep_detail("new/0", os.urandom(MB))
+    with pytest.raises(StoreError, match="no room"):
+        small.keep_detail("new/1", os.urandom(2 * MB))
+    assert results(small) == {"other"} and small.has_detail("new/0") and not small.has_detail("old/0")

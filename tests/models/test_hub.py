@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import namedtuple
 from pathlib import Path
 from queue import Queue
@@ -85,6 +86,13 @@ def test_what_arrives_is_reported(tokens: list[object], tmp_path: Path) -> None:
         (blobs / "model.incomplete").write_bytes(bytes(500))
         while sizes.get(timeout=10) != 500:
             pass
+    assert not [thread for thread in threading.enumerate() if "watch" in thread.name]
+
+
+def test_a_file_that_goes_meanwhile_counts_nothing(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "whole").write_bytes(bytes(1000))
+    monkeypatch.setattr(hub.os, "walk", lambda folder: [(str(folder), [], ["renamed", "whole"])])
+    assert hub._size_on_disk(tmp_path) == 1000
 
 
 def test_a_download_leaves_room_on_the_disk(tokens: list[object], monkeypatch) -> None:

@@ -165,6 +165,15 @@ def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
         assert any(ids[at : at + len(wanted)] == wanted for at in range(len(ids)))
 
 
+def test_a_line_that_the_papers_mode_drops_opens_no_other_segment(demo) -> None:
+    source = from_bytes(b"A cat sat .\nIt slept .\n\nA lonely dog .\n\nThe cat ran .\nIt hid .\n\n", "a.txt")
+    (hit,) = search(source, "dog", 0, 5)[1]
+    paper, corrected = (Segments(source, demo.tokens, Settings(mode=mode)) for mode in ("paper", "corrected"))
+    assert FirstSegments(corrected).number_of(hit) == 2
+    with pytest.raises(InputError, match="No segment has line 4"):
+        FirstSegments(paper).number_of(hit)
+
+
 def test_an_object_that_was_searched_is_a_segment_of_its_own(demo) -> None:
     source = from_bytes(b'[{"text": "A dog."}, {"text": ""}, {"words": ["The", "cat"]}]', "a.json")
     segments = FirstSegments(Segments(source, demo.tokens, Settings()))

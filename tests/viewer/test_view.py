@@ -13,7 +13,7 @@ from safetensors import safe_open
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
-from bertviz_core.viewer.view import MIN_SIZE, SIDES, THUMBNAIL, View, look, moved, shorten, thumbnails
+from bertviz_core.viewer.view import MIN_SIZE, SIDES, THUMBNAIL, InputAttention, View, look, moved, shorten, thumbnails
 from tests.oracles import attention as reference
 
 LABELS = ("[CLS]", "un", "##real", "cats", "[SEP]", "they", "sl", "##ee", "##p", "[SEP]")
@@ -195,3 +195,9 @@ def test_the_opening_pair_is_far_apart_and_has_the_given_end(layout, maps) -> No
     assert not seen.queries.special[query] and not seen.keys.special[key]
     assert seen.opening_pair(query) == (query, key) == seen.opening_pair(key=key)
     assert seen.opening_pair(3, 4) == (3, 4)
+
+
+def test_the_opening_pair_of_words_is_no_pair_of_neighbors_that_have_many_pieces() -> None:
+    units = Units(("a", "long", "word"), np.zeros(3, bool), np.zeros(3, int), np.array([1, 4, 7]))
+    weights = np.array([[[[0.0, 0.9, 0.1], [0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]]])
+    assert InputAttention(units, units, weights).opening_pair() == (0, 2)

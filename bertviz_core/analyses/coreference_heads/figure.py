@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
-from bertviz_core.analyses.coreference_heads.baselines import RANDOM
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
@@ -73,8 +73,13 @@ def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int
 
 
 def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
-    """Accuracy by distance of the best head and of the systems."""
-    return {"Accuracy by distance": by_distance(result, (result.best(), *result.systems))}
+    """Accuracy by distance of the best head and of the systems it is compared with."""
+    return {"Accuracy by distance": by_distance(result, (result.best(), *compared(result)))}
+
+
+def compared(result: AntecedentCounts) -> list[str]:
+    """The systems whose lines are drawn beside a head's; the table has the others too."""
+    return [name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)]
 
 
 def _name(choice: Choice | str, base: int) -> str:
@@ -103,9 +108,9 @@ def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]]
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
-            error_y=None if name == RANDOM else _bars(share, low, high),  # a mean of random draws is exact
+            error_y=None if name in (CHANCE, RANDOM) else _bars(share, low, high),  # these are exact
             customdata=np.stack([total, right], -1),
-            hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.4~r}} of %{{customdata[0]:,}})<extra></extra>",
+            hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.1~f}} of %{{customdata[0]:,}})<extra></extra>",
         )
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")

@@ -1,4 +1,4 @@
-"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3).
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
 In reading order: options, splits (train, validation, test), scratch_array, features (word-level maps, computed once),
 probes (scores), training, decoding, structural, scoring, fitting (one probe), controls, probe_run (all of it for one
@@ -26,7 +26,7 @@ ANALYSIS = Analysis(
     name="probes",
     package=__name__,
     title="Probes",
-    summary="How much syntax the maps hold together: probes, baselines and controls (section 5; Table 3).",
+    summary="How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3).",
     section="Section 5, Table 3",
     icon=":material/science:",
     result="Probes",

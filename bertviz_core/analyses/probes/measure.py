@@ -1,4 +1,4 @@
-"""Probes: how much syntax the maps of all heads hold together (section 5; Table 3).
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
 Definitions: docs/methods.md, section 8.
 """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.registry import ANALYSES
@@ -39,17 +37,6 @@ class Selection:
 def head_options(checkpoint: Checkpoint) -> list[str]:
     """Labels from 1, layer by layer: what the picker offers and the address bar holds."""
     return [Head(i, j).label() for i in range(checkpoint.layers) for j in range(checkpoint.heads)]
-
-
-def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Names of models or trainings as pickers show them: of a folder's path its last part, or as many parts as tell it
-    from those before it."""
-    shown: dict[str, str] = {}
-    for name in names:
-        parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
-        tails = ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
-        shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
-    return shown
 
 
 def neighbor(label: str, options: list[str], step: int) -> str:

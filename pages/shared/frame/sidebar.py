@@ -10,12 +10,12 @@ import streamlit as st
 from bertviz_core.engine import recent
 from bertviz_core.heads import Head
 from bertviz_core.models import allowed
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
 from pages.shared.frame import address, appearance, catalogue, corpus_picker, links, uploads
 from pages.shared.frame.catalogue import Entry
-from pages.shared.frame.selection import Selection, head_options, neighbor, short_names
+from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it

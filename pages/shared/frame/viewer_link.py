@@ -29,10 +29,11 @@ def to_segment(number: int) -> None:
 
 def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
     """What the viewer's address holds for a sentence whose words are given, as in a treebank; None where it is too
-    long for an address."""
+    long for an address, or a word has a space in it, at which the viewer would split it."""
     text = " ".join(words)
     own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here(), **more}
-    return own if len(text) <= MAX_CHARACTERS else None
+    whole = all(len(word.split()) == 1 for word in words)
+    return own if whole and len(text) <= MAX_CHARACTERS else None
 
 
 def to_tree(
@@ -60,7 +61,7 @@ def go(own: dict[str, str] | None) -> None:
     """Open the viewer at what `to_words` or `to_tree` gave."""
     page = catalogue.page(VIEWER)
     if own is None or page is None:
-        st.toast("This text is too long for a link.")
+        st.toast("This text is too long for a link, or has a word with a space in it.")
     else:
         st.switch_page(page, query_params=_parameters(own))
 

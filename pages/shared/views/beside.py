@@ -11,14 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection, head_options, short_names
+from pages.shared.frame.selection import Selection, head_options
 from pages.shared.views import input_choice
 
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")

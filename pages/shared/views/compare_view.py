@@ -13,7 +13,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.result import ALPHA, Change, Comparison
 from bertviz_core.models import allowed
-from bertviz_core.models.checkpoint import DEMO
+from bertviz_core.models.checkpoint import DEMO, short_names
 from bertviz_core.numbers import number
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import DIVERGING
@@ -21,7 +21,7 @@ from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
 from pages.shared.boxes import plain
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection, short_names
+from pages.shared.frame.selection import Selection
 
 SHOWN = 15  # heads in the table
 Runs = dict[str, str]  # address -> name
@@ -67,8 +67,9 @@ def _runs(analysis: str) -> Runs:
     runs on the demo model come first."""
     corpora, access = stored.names(ANALYSES[analysis].corpus), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
-    found, shown = [], short_names(sorted({one.provenance["model"]["name"] for one in services.runs()}))
-    for one in services.runs():
+    stored_runs, found = services.runs(), []
+    shown = short_names(sorted({one.provenance["model"]["name"] for one in stored_runs}))
+    for one in stored_runs:
         origin = one.provenance
         visible = origin["corpus"]["digest"] in corpora and (models is None or origin["model"]["name"] in models)
         if one.analysis == analysis and visible and "others" not in origin:

@@ -16,10 +16,11 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.models.allowed import trainings
+from bertviz_core.models.checkpoint import short_names
 from pages.shared import boxes, services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection, short_names
+from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 

@@ -23,7 +23,7 @@ def show(one: OneInput) -> None:
 
 def _draw(one: OneInput) -> None:
     """The sentence with its gold arcs, those of pinned words strong."""
-    tree = tree_of((st.session_state["text"] or "").split(), address.get("gold"))
+    tree = tree_of((st.session_state.get("text") or "").split(), address.get("gold"))
     if tree is None:
         st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
         return

@@ -1,4 +1,4 @@
-"""The chosen head: its numbers with intervals and ranks, and the segments in which it is most itself."""
+"""The chosen head: its numbers with intervals and ranks, and the segments where its value is highest."""
 
 from __future__ import annotations
 

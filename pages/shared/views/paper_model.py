@@ -15,7 +15,7 @@ from bertviz_core.analyses.requests import passes
 from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
 from bertviz_core.models import checkpoint
-from bertviz_core.models.planned import NAME, paper_model
+from bertviz_core.models.planned import MAX_LENGTH, NAME, paper_model
 from pages.shared import services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
@@ -32,7 +32,8 @@ def offer(selection: Selection) -> None:
     access = services.access()
     if access.downloads == 0 or selection.checkpoint.name == NAME:
         return
-    wanted = stored.everything("overview", replace(selection, checkpoint=paper_model()))
+    settings = replace(selection.settings, max_length=min(selection.settings.max_length, MAX_LENGTH))
+    wanted = stored.everything("overview", replace(selection, checkpoint=paper_model(), settings=settings))
     key = reader_jobs.everything_key(wanted)
     job = reader_jobs.job(key)
     answer = _asked(job.state if job and job.finished else "", access)

@@ -20,7 +20,7 @@ KEY = "report job"
 
 
 def offer(page: str, selection: Selection) -> None:
-    """The download where all is stored; else the offer to compute what is missing, the running job, or its error."""
+    """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
     corpora: dict[str, Source] = {}
     for analysis in ANALYSES.values():
         if analysis.corpus not in corpora and (known := stored.sources(analysis.corpus, page, selection)):
@@ -34,18 +34,21 @@ def offer(page: str, selection: Selection) -> None:
         return
     job_panel.ended(job, "Finished passes are stored.")
     wanted = request.to_compute(services.find)
-    lacking = bool(wanted) or request.lacks_lines(services.store())
-    if lacking:
+    some = any(services.find(one) is not None for one in request.requests())
+    if lacking := bool(wanted) or request.lacks_lines(services.store()):
         titles = ", ".join(ANALYSES[one.analysis].title for one in wanted) or "the lines of Figures 1 and 5"
-        st.write(f"The report lacks: {titles}.")
-        label = f"Compute the report ({request.duration(services.store(), wanted)})"
-        st.button(label, icon=":material/summarize:", on_click=_compute, args=(request,))
-    if not lacking or (job is not None and job.error is not None):
-        name = exports.slug("report", Path(selection.checkpoint.name).name)
-        files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
+        st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if lacking:
+            label = f"Compute the report ({request.duration(services.store(), wanted)})"
+            st.button(label, icon=":material/summarize:", on_click=_compute, args=(request,))
+        if some:
+            name = exports.slug("report", Path(selection.checkpoint.name).name)
+            files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
 
 
 def _compute(request: ReportRequest) -> None:
+    own = "-".join(sorted(one.key()[:16] for one in request.requests()))  # the lines alone have no request
     keys = (one.key() for one in request.to_compute(services.find))
-    st.session_state[KEY] = key = f"report/{'/'.join(keys)}"
+    st.session_state[KEY] = key = "/".join(["report", own, *keys])
     reader_jobs.report(key, request)

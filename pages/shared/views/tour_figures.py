@@ -13,8 +13,7 @@ from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figur
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.coreference_heads.antecedents import Choice
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST
-from bertviz_core.analyses.coreference_heads.figure import by_distance
+from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
@@ -119,7 +118,7 @@ def _relation(step: Step, key: str, results: Results, selection: Selection) -> N
 
 def _coreference(step: Step, key: str, results: Results, selection: Selection) -> None:
     result = results["coreference_heads"].default_view()
-    shown = (Choice(0, selection.head), *(name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)))
+    shown = (Choice(0, selection.head), *compared(result))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Accuracy by distance**")

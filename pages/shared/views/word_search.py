@@ -16,6 +16,6 @@ def wanted(key: str) -> list[str]:
 
 
 def given(key: str) -> str:
-    """The same as they are typed."""
+    """The box of the search; returns its text as the reader typed it."""
     help_text = "A word, or several that stand one after the other. * stands for any ending."
     return address.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)

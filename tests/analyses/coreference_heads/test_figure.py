@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
-from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, paper_figure
+from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, more_figures, paper_figure
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import sample
@@ -49,6 +49,12 @@ def test_distance_and_gender_show_shares_with_their_counts(result):
         np.testing.assert_array_equal(trace.customdata[:, 0], total)
         assert [line.name for line in figure.data] == ["head 6-4", "nearest"]
         assert (np.array(trace.error_y.array) >= 0).all() and (np.array(trace.error_y.arrayminus) >= 0).all()
+
+
+def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_exact(result):
+    (figure,) = more_figures(result).values()
+    assert len({(line.line.dash, line.marker.symbol) for line in figure.data}) == len(figure.data)
+    assert [line.name for line in figure.data if line.error_y.array is None] == ["random candidate"]
 
 
 def test_a_head_read_in_the_other_direction_is_named_so(result):
