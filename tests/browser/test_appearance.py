@@ -32,7 +32,9 @@ def test_a_projector_has_large_letters_in_every_figure_and_a_way_back(address: s
 def test_the_theme_is_switched_on_the_page_and_kept_on_the_others(address: str, chromium: Any) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
     page = context.new_page()
-    background = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    background = (
+        "getComputedStyle(document.querySelector('[data-testid=stApp]') ?? document.documentElement).backgroundColor"
+    )
     light, dark = (f"{background} === '{browser.BACKGROUNDS[scheme]}'" for scheme in ("light", "dark"))
     page.goto(f"{address}/tour")
     page.get_by_role("button", name="Dark theme").click()
