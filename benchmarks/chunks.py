@@ -95,7 +95,11 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
     chunks = ChunkPass([request], index, _shape(), Store(folder, shipped=folder), "simulated")
     assert isinstance(chunks.sums[0].total, SegmentAverages)
-    pool = Pool(Simulated, workers, "", "cpu", lambda worker: worker.take_state.remote(state))
+
+    def prepare(worker: Any) -> Iterator[Any]:
+        yield worker.take_state.remote(state)
+
+    pool = Pool(Simulated, workers, "", "cpu", prepare)
     while len(pool.workers) < workers:  # all of them, however long they take to start
         pool.gather(Progress())
         time.sleep(0.1)
