@@ -50,8 +50,8 @@ def one_pass(root: Path, copies: int) -> Work:
 
 def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     """The same pass of a model of BERT-base's shape by workers of one thread each; loading is not timed."""
-    from bertviz_core.analyses import requests
     from bertviz_core.analyses.cluster import Cluster
+    from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
     from bertviz_core.corpora.samples import sample
     from bertviz_core.engine.progress import Progress
@@ -65,7 +65,7 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
 
     def work() -> None:
         with cluster:
-            requests._compute_pass([request], None, cluster.execution, Progress(), None, workers=cluster)
+            compute_pass([request], None, cluster.execution, Progress(), None, workers=cluster)
 
     return work
 
@@ -153,8 +153,8 @@ def faults(runs: int) -> None:
     """Each run's workers are killed at a random moment; all results are compared."""
     import psutil
 
-    from bertviz_core.analyses import requests
     from bertviz_core.analyses.cluster import Cluster
+    from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
     from bertviz_core.corpora.samples import sample
     from bertviz_core.engine.progress import Progress
@@ -181,7 +181,7 @@ def faults(runs: int) -> None:
             killer = threading.Thread(target=kill)
             killer.start()
             started = time.monotonic()
-            (result,) = requests._compute_pass([request], None, cluster.execution, Progress(), None, workers=cluster)
+            (result,) = compute_pass([request], None, cluster.execution, Progress(), None, workers=cluster)
             print(f"run {run}: killed after {moment:.2f} s, done after {time.monotonic() - started:.2f} s", flush=True)
             results.add(result.to_bytes())
             killer.join()

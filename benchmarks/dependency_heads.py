@@ -21,7 +21,8 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import numpy as np  # isort: skip
 import torch  # isort: skip
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.gold_trees import Rules
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses
 from bertviz_core.analyses.dependency_heads.result import VIEWS
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute

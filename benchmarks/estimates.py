@@ -12,7 +12,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from bertviz_core.analyses import durations, requests
+from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import SAMPLES, find_source, sample
@@ -46,7 +46,7 @@ def main(model: str, *corpora: str) -> None:
             report(f"{analysis}, {Path(file).name}, {2 * int(limit)}, again", store, requests.shared(again))
         samples = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
         every = [Request(name, checkpoint, samples[analysis.corpus]) for name, analysis in ANALYSES.items()]
-        report("everything, samples", store, [request for request in every if requests.can_compute(request)])
+        report("everything, samples", store, [request for request in every if model_pass.can_compute(request)])
 
 
 if __name__ == "__main__":

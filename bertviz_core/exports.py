@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import html_section, results
+from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import CITATION
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head

@@ -16,26 +16,26 @@ from bertviz_core.analyses.ablation.figure import (
 )
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.numbers import number
-from pages.shared import boxes, page
+from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import address, sidebar
+from pages.shared.frame import choices, sidebar
 from pages.shared.views import ablation_view, head_view
 
 WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 190), ("value", 190))}
 
 selection = sidebar.current()
 page.header("ablation", selection)
-choices, options = page.controls()
+controls, options = page.controls()
 with options:
-    mean = address.toggle(
+    mean = choices.toggle(
         "Replace by the mean",
         key="mean",
         help="A head that is switched off gives its mean output over the corpus, in place of zeros.",
     )
 request = selection.request("ablation", {"mean": True} if mean else {})
-result = page.result_or_stop(request, selection, Ablation)
+result = stored_result.result_or_stop(request, selection, Ablation)
 base, head = selection.base, selection.head
-with choices:
+with controls:
     column = head_view.choose(ANALYSIS, result)
 
 change, top = result["loss_change"], result.largest("loss_change")

@@ -6,7 +6,7 @@ from bertviz_core.models.single_input import mask
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import boxes, page, services
-from pages.shared.frame import address, sidebar
+from pages.shared.frame import address, choices, sidebar
 from pages.shared.views import (
     attention_panel,
     beside,
@@ -33,14 +33,14 @@ positions = [p for p in marked_tokens.masked(address.get("mask")) if one.can_mas
 changed = mask(one, positions, model.tokens) if positions else one
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    shape = address.segmented("Show", ["lines", "heatmap", "table"], key="as", default="lines")
-    units = address.segmented("Between", ["tokens", "words"], key="units", default="tokens")
+    shape = choices.segmented("Show", ["lines", "heatmap", "table"], key="as", default="lines")
+    units = choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     sides = "all"
     if one.layout.two_sides:
-        sides = address.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
-    min_weight = address.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
-    hidden = address.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
-    before = positions and address.toggle("Before masking", key="before")
+        sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
+    min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
+    hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
+    before = positions and choices.toggle("Before masking", key="before")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
     with (compare := st.popover("Compare", icon=":material/compare:")):

@@ -11,15 +11,15 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from pages.shared import boxes, page, services
+from pages.shared import boxes, page, services, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import address, sidebar, uploads
+from pages.shared.frame import choices, sidebar, uploads
 from pages.shared.views import cluster_view
 
 selection = sidebar.current()
 page.header("clustering", selection)
 request = selection.request("clustering")
-stored = page.result_or_stop(request, selection, Clustering)
+stored = stored_result.result_or_stop(request, selection, Clustering)
 head, base = selection.head, selection.base
 
 
@@ -32,7 +32,7 @@ def stored_linguistic_heads(
 
 
 with st.container(horizontal=True, vertical_alignment="center"):
-    root = address.toggle(
+    root = choices.toggle(
         "Square-root distance",
         key="root",
         help="Embed √JS, a metric, instead of JS as in the paper.",

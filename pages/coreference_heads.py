@@ -9,9 +9,9 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIO
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
-from pages.shared import boxes, page
+from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import address, sidebar
+from pages.shared.frame import choices, sidebar
 from pages.shared.views import coreference_documents, coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
@@ -24,11 +24,11 @@ FORMULAS = [  # in the order of DIRECTIONS
 selection = sidebar.current()
 page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
-stored = page.result_or_stop(request, selection, CoreferenceHeads)
+stored = stored_result.result_or_stop(request, selection, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    kind = address.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
-    candidates = address.segmented(
+    kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
+    candidates = choices.segmented(
         "Candidates",
         CANDIDATES,
         key="candidates",

@@ -7,7 +7,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES,
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page
+from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import sidebar
 from pages.shared.views import relation_choice, relation_view
@@ -17,7 +17,7 @@ page.header("dependency_heads", selection)
 choices, options = page.controls()
 with options:
     request = relation_choice.choose_rule(selection)
-stored = page.result_or_stop(request, selection, DependencyHeads)
+stored = stored_result.result_or_stop(request, selection, DependencyHeads)
 with options:
     shown = relation_choice.counts(stored, selection)
 result = derived(DependencyHeads.show, stored, *shown)

@@ -5,8 +5,8 @@ import streamlit as st
 from bertviz_core.emergence.result import Emergence
 from pages.shared import boxes, files, page
 from pages.shared.derived import derived
-from pages.shared.frame import address, sidebar
-from pages.shared.views import emergence_choice, emergence_view
+from pages.shared.frame import choices, sidebar
+from pages.shared.views import emergence_choice, emergence_details, emergence_view
 
 selection = sidebar.current()
 with page.title("emergence"):
@@ -21,19 +21,19 @@ with claim:
     emergence_view.claim(result, course)
 emergence_view.appearances(result, course)
 with options:
-    address.toggle(
+    choices.toggle(
         "Linear axis",
         key=emergence_view.LINEAR,
         help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
     )
 with explored:
     emergence_view.explore(result, course, selection)
-emergence_view.relations(result, selection)
-emergence_view.one_head(result, selection)
+emergence_details.relations(result, selection)
+emergence_details.one_head(result, selection)
 
 st.subheader("All steps")
 st.caption("Click a row to move the slider to its step.")
-emergence_view.table(result, course)
+emergence_details.table(result, course)
 page.downloads(result)
 page.about(
     r"\hat{r}(t) = \max_{h} \text{accuracy}_{h}(t) \qquad \text{beside} \qquad \text{accuracy}_{h^*}(t), \; "

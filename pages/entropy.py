@@ -8,17 +8,17 @@ from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.measure import measure
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page
-from pages.shared.frame import address, sidebar
+from pages.shared import boxes, page, stored_result
+from pages.shared.frame import choices, sidebar
 from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("entropy", selection)
-result = page.result_or_stop(selection.request("entropy"), selection, Entropy)
+result = stored_result.result_or_stop(selection.request("entropy"), selection, Entropy)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
-    below = address.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
+    below = choices.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
 does = f"{'have' if len(focused) > 1 else 'has'} at most {below:.0%} of the entropy of uniform attention"

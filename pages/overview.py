@@ -8,7 +8,7 @@ from bertviz_core.overview.head_summary import counted
 from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
-from pages.shared.frame import address, links, sidebar
+from pages.shared.frame import address, choices, links, sidebar
 from pages.shared.views import clearest_heads, overview_view, paper_model, report_view
 
 TOUR = "Take the guided tour"
@@ -29,7 +29,7 @@ summary = st.container()
 left, right = st.columns([2, 3], gap="medium")
 with left:
     picture = st.container()
-    entropy = address.slider(
+    entropy = choices.slider(
         "Entropy threshold for broad (nats)",
         0.0,
         7.0,

@@ -4,14 +4,14 @@ import streamlit as st
 
 from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from pages.shared import boxes, page
+from pages.shared import boxes, page, stored_result
 from pages.shared.frame import sidebar
 from pages.shared.views import probe_view
 
 selection = sidebar.current()
 page.header("probes", selection)
 request = probe_view.choose(selection)
-result = page.result_or_stop(request, selection, Probes)
+result = stored_result.result_or_stop(request, selection, Probes)
 
 probe_view.headline(result)
 left, right = st.columns(2, gap="medium")

@@ -8,13 +8,13 @@ from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, 
 from bertviz_core.analyses.sep_gradients.measure import measure
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page
+from pages.shared import boxes, page, stored_result
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("sep_gradients", selection)
-result = page.result_or_stop(selection.request("sep_gradients"), selection, SepGradients)
+result = stored_result.result_or_stop(selection.request("sep_gradients"), selection, SepGradients)
 column = head_view.choose(ANALYSIS, result)
 
 segments = int(result.segments.max())

@@ -8,17 +8,17 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page
-from pages.shared.frame import address, sidebar
+from pages.shared import boxes, page, stored_result
+from pages.shared.frame import choices, sidebar
 from pages.shared.views import head_view, norms_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
-result = page.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
+result = stored_result.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
-    threshold = address.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
+    threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
 values = result[column.quantity]
 over = head_view.over(values, threshold, selection.base)
 put, their = ("put", "their") if len(over) > 1 else ("puts", "its")

@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
-from bertviz_core.analyses.coreference_heads.document_figure import _depths, draw, passages
+from bertviz_core.analyses.coreference_heads.document_figure import _depths, draw
 from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
@@ -33,8 +34,8 @@ from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten
 from bertviz_core.models import checkpoint, loading, tokens
 from bertviz_core.models import single_input as one_input
+from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.single_input import FirstSegments
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings

@@ -152,13 +152,13 @@ class ChunkPass:
     def needed(self) -> Iterator[tuple[Chunk, list[int]]]:
         """The chunks to compute, each with the places of the requests that need it."""
         for chunk in self.index.chunks:
-            if which := [place for place, each in enumerate(self.sums) if each.needs(chunk.number)]:
+            if which := [index for index, each in enumerate(self.sums) if each.needs(chunk.number)]:
                 yield chunk, which
 
     def take(self, number: int, which: Sequence[int], parts: Sequence[PortableAccumulator | bytes]) -> None:
         """Take in a chunk, and save it unless saving takes too much of the time."""
-        for place, part in zip(which, parts, strict=True):
-            self.sums[place].take(number, part)
+        for index, part in zip(which, parts, strict=True):
+            self.sums[index].take(number, part)
         if time.monotonic() - self._saved >= self._cost / SAVING:
             self.save()
 
@@ -196,7 +196,7 @@ def run_here(
     slices = Slices(examples.source)
     for chunk, which in chunks.needed():
         part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-        wanted = [chunks.together[place] for place in which]
+        wanted = [chunks.together[index] for index in which]
         chunks.take(chunk.number, which, compute_chunk(model, wanted, part, progress, batch_tokens))
 
 

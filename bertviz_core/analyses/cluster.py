@@ -13,8 +13,9 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packed_examples import pack_examples
 from bertviz_core.engine.packing import unpack
-from bertviz_core.engine.pool import Pool, Steps, WorkerLost, check_ray
+from bertviz_core.engine.pool import Pool, Steps, WorkerLost
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.ray_cluster import check_ray
 from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed
 from bertviz_core.errors import ModelError
 from bertviz_core.models.reading import Examples

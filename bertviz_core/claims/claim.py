@@ -19,11 +19,11 @@ class Verdict:
 
     Attributes:
         state: "undecided" where the interval contains the threshold, or there are too few cases.
-        found: A sentence with the numbers.
+        evidence: A sentence with the numbers.
     """
 
     state: State
-    found: str
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)

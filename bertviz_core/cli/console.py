@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from bertviz_core import exports
-from bertviz_core.analyses import durations, requests
+from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -106,7 +106,7 @@ class Console:
     def computed(self, request: Request) -> Any:
         """The stored result, or a new one."""
         request.settings.check(request.checkpoint.max_length)
-        requests.check_model(request)
+        model_pass.check_model(request)
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:

@@ -143,10 +143,11 @@ def segments_of(console: Console) -> Segments:
 
 def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
     """What the view shows of one input, and what it was computed from."""
+    from bertviz_core.models.first_segments import pick
     from bertviz_core.models.labels import layout_of
     from bertviz_core.models.loading import load
     from bertviz_core.models.norms import observing
-    from bertviz_core.models.single_input import OneInput, attention, pick
+    from bertviz_core.models.single_input import OneInput, attention
     from bertviz_core.viewer.view import look
 
     checkpoint = console.checkpoint()

@@ -29,7 +29,7 @@ NO_TEXT = (
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
     (b"{\\rtf", "rich text (RTF)", "Save it as .docx or as plain text."),
 )  # beginning, what it is, what to do
-# Raised by unpacking; NotImplementedError where a zip's header asks for a later version than zipfile knows.
+# Raised by unpacking; NotImplementedError where a zip's header requires a newer version than zipfile has.
 DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 

@@ -24,7 +24,7 @@ class Hit:
         part: How often the numbers of lines have begun anew before it, as they do in each document with coreference.
         record: Number of the JSON object, from 0; None in a text.
         before: What stands before the first of them, its end.
-        found: The words.
+        match: The words.
         after: What follows, its beginning.
     """
 
@@ -32,7 +32,7 @@ class Hit:
     part: int
     record: int | None
     before: str
-    found: str
+    match: str
     after: str
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import can_compute, check_model
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import BY_STEP, Emergence

@@ -10,36 +10,23 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Self
 
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.ray_cluster import INLINE, ROOT, check_ray, connect, reason
 from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed, TaskQueue
 from bertviz_core.errors import BertvizError, SettingsError
 
 Steps = Generator[Any, Any, None]  # yields calls, and is sent what each returns
-ROOT = Path(__file__).parents[2]
 AHEAD = 2  # tasks that a worker is given at once, so that it never waits for the next one
 WINDOW = 4  # times the workers: how far tasks may be ahead of the first unfinished one, whose results have to wait
 POLL = 0.1  # seconds between two looks for a cancel
 PATIENCE = 60  # seconds that those which have started wait for the other workers
 NO_WORKER = 300  # seconds without any worker that end a job
-OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
-INLINE = {"RAY_max_direct_call_object_size": "1000000"}  # bytes that travel with a call: cheaper than the object store
 
 
 class WorkerLost(BertvizError):
     """A worker's process has ended, outside of a task."""
-
-
-def check_ray() -> None:
-    """Raises SettingsError where Ray is not installed."""
-    if find_spec("ray") is None:
-        raise SettingsError(
-            "Several workers need Ray, which is not installed.",
-            hint="Install it with `pip install ray`, or compute without workers.",
-        )
 
 
 class Pool:
@@ -77,7 +64,7 @@ class Pool:
         self._coming: dict[Any, tuple[Any, Steps]] = {}  # workers that are starting, by the call that has to return
         self._failures, self._last, self._asked = 0, time.monotonic(), time.monotonic()
         if self._own:
-            _connect(address, workers)
+            connect(address, workers)
         try:
             self._class, count = self._placed(worker, workers, device)
             for _ in range(count):
@@ -130,7 +117,7 @@ class Pool:
                 answers[worker] = self.get(ref, progress)
             except self.ray.exceptions.RayError as error:
                 self._replace(worker)
-                lost = WorkerLost(f"A worker process ended: {_reason(error)}", hint="Try again.")
+                lost = WorkerLost(f"A worker process ended: {reason(error)}", hint="Try again.")
         if lost:
             raise lost
         return answers
@@ -164,12 +151,12 @@ class Pool:
     def _give_out(self, method: str, queue: TaskQueue, running: dict[Any, tuple[Any, Task]]) -> bool:
         """Give tasks to workers that have room, those with none first; whether some task waits for a worker."""
         queue.window = WINDOW * AHEAD * max(1, len(self.workers))
-        given = dict.fromkeys(self.workers, 0)
+        counts = dict.fromkeys(self.workers, 0)
         for worker, _ in running.values():
-            if worker in given:
-                given[worker] += 1
+            if worker in counts:
+                counts[worker] += 1
         for round_number in range(AHEAD):
-            for worker in [worker for worker, count in given.items() if count <= round_number]:
+            for worker in [worker for worker, count in counts.items() if count <= round_number]:
                 task = queue.next()
                 if task is None:
                     return False
@@ -183,10 +170,10 @@ class Pool:
         except TaskFailed as error:
             return str(error)
         except self.ray.exceptions.RayTaskError as error:
-            return _reason(error)
+            return reason(error)
         except self.ray.exceptions.RayError as error:
             self._replace(worker)
-            return f"a worker process ended ({_reason(error)})"
+            return f"a worker process ended ({reason(error)})"
         return None
 
     def _replace(self, worker: Any) -> None:
@@ -227,7 +214,7 @@ class Pool:
                     self._start()
                 elif not self.workers and not self._coming:
                     raise WorkerLost(
-                        f"Worker processes do not start: {_reason(error)}",
+                        f"Worker processes do not start: {reason(error)}",
                         hint="What was computed is kept: mend this and start it again.",
                     ) from error
         if self.workers:
@@ -253,27 +240,3 @@ class Pool:
         share = min(1.0, gpus / count)
         options = {"num_cpus": 1, "num_gpus": share, "runtime_env": {"env_vars": environment}, "max_restarts": 0}
         return self.ray.remote(worker).options(**options), count
-
-
-def _connect(address: str, workers: int) -> None:
-    import logging
-
-    import ray
-
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    try:
-        if address:
-            ray.init(address=address, **quiet)
-        else:
-            ray.init("local", num_cpus=workers, include_dashboard=False, object_store_memory=OBJECT_STORE, **quiet)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise SettingsError(
-            f"The Ray cluster at {address or 'this machine'} cannot be reached ({_reason(error)}).",
-            hint="Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray.",
-        ) from error
-
-
-def _reason(error: BaseException) -> str:
-    """The first line of what an error says."""
-    cause = getattr(error, "cause", None) or error
-    return (str(cause).strip().splitlines() or [type(cause).__name__])[0][:300]

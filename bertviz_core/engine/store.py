@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import math
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -15,35 +14,16 @@ from typing import Any, BinaryIO
 
 import diskcache
 
+from bertviz_core.engine.store_defaults import default_folder, default_limit
 from bertviz_core.engine.store_disk import BytesCache
 from bertviz_core.engine.store_folder import StoreFolder
-from bertviz_core.errors import SettingsError, StoreError
+from bertviz_core.errors import StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
-DAY = 86_400  # seconds
 PIN_DAYS = 7  # a job that was killed pins its results no longer
 WORK_DAYS = 30
-LIMIT_GB = 10
-HOUR = 3600  # seconds between two sweeps, and between two marks that a result was used
-
-
-def default_folder() -> Path:
-    """`BERTVIZ_STORE`, else a folder in the user's cache directory."""
-    if named := os.environ.get("BERTVIZ_STORE"):
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
-
-
-def default_limit() -> int:
-    """`BERTVIZ_STORE_LIMIT`, in GB, as bytes; else 10 GB. Raises SettingsError for anything but a positive number."""
-    named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))
-    with suppress(ValueError):
-        if 0 < float(named) < math.inf:
-            return int(float(named) * 1e9)
-    raise SettingsError(
-        f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, such as 10 or 0.5."
-    )
+HOUR, DAY = 3600, 86_400  # seconds; an hour is between two sweeps, and between two marks that a result was used
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -98,7 +98,7 @@ def find_or_compute(
         progress: Where the work says how far it is.
     """
     request.settings.check(request.checkpoint.max_length)
-    requests.check_model(request)
+    model_pass.check_model(request)
     result = requests.find(store, request)
     if result is not None:
         return result
@@ -111,7 +111,7 @@ def _model(request: Request, model: Model, execution: Execution) -> AbstractCont
     if isinstance(model, str | Path):
         return nullcontext()
     return lent(
-        model, request.checkpoint, execution.device, request.settings.dtype, requests.needs_masked_lm([request])
+        model, request.checkpoint, execution.device, request.settings.dtype, model_pass.needs_masked_lm([request])
     )
 
 

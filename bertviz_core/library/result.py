@@ -100,7 +100,7 @@ class AnalysisResult:
 
         for claim in claims_of(self.analysis):
             if verdict := claim.verdict({self.analysis: self.result}):
-                return f"{verdict.found} The paper: {claim.text} This claim: {verdict.state}."
+                return f"{verdict.evidence} The paper: {claim.text} This claim: {verdict.state}."
         return self.result.claim() or highest_heads(self.result, ANALYSES[self.analysis])
 
     def _repr_html_(self) -> str:

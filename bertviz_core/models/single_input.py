@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, count
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +20,10 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.corpora.word_search import Hit
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.segments import Segments
 
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
-MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,73 +84,6 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
         return load(checkpoint, device, dtype, masked_lm=True)
     except ModelError:
         return load(checkpoint, device, dtype)
-
-
-def pick(segments: Segments, number: int) -> Encoded:
-    """The segment with this number, from 1; raises InputError where the corpus has none, or it was skipped."""
-    last = 0
-    for example in segments:
-        last = example.number + 1
-        if last == number:
-            return example
-    raise InputError(
-        f"There is no segment {number}, or it was skipped.",
-        where=segments.source.name,
-        hint=f"Choose a number from 1 to {last:,}.",
-    )
-
-
-@dataclass
-class FirstSegments:
-    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as they were requested: each is
-    encoded once, however often and in any order they are requested. Threads may share it."""
-
-    segments: Segments
-    known: dict[int, Encoded] = field(default_factory=dict)
-    last: int = 0
-    tokens: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self.coming: Iterator[Encoded] = iter(self.segments)
-
-    def pick(self, number: int) -> Encoded:
-        """The segment with this number, from 1; raises InputError where there is none among them."""
-        with self.lock:
-            while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
-                self.last = example.number + 1
-                self.tokens += len(example)
-                self.known[self.last] = example
-        if number in self.known:
-            return self.known[number]
-        beyond = self.last < number and self.tokens >= MAX_TOKENS
-        raise InputError(
-            f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
-            if beyond
-            else f"There is no segment {number}, or it was skipped.",
-            where=self.segments.source.name,
-            hint=f"Choose a number from 1 to {self.last:,}.",
-        )
-
-    def number_of(self, hit: Hit) -> int:
-        """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among
-        them, as for a line that the paper's mode drops."""
-        if hit.record is not None:
-            return hit.record + 1
-        part = last = 0
-        for number in count(1):
-            begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
-            first = int(begin)
-            part, last = part + (first <= last), int(end or first)
-            if (part, last) >= (hit.part, hit.line):
-                break
-        if part == hit.part and first <= hit.line:
-            return number
-        raise InputError(
-            f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does.",
-            where=self.segments.source.name,
-            hint="Choose the other mode.",
-        )
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import durations, requests
+from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.corpora.source import Source
@@ -23,7 +23,7 @@ from bertviz_core.models.norms import observing
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.requests import Load
+    from bertviz_core.analyses.model_pass import Load
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.paper_report.lines import Lines
 
@@ -78,7 +78,7 @@ class ReportRequest:
     def to_compute(self, find: Find) -> list[Request]:
         """What is not stored yet, and this model has all that is needed for."""
         affordable = [one for one in self.requests() if ANALYSES[one.analysis].cost(one.checkpoint) <= self.max_cost]
-        return [one for one in affordable if requests.can_compute(one) and find(one) is None]
+        return [one for one in affordable if model_pass.can_compute(one) and find(one) is None]
 
     def lacks_lines(self, store: Store) -> bool:
         """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
@@ -105,7 +105,7 @@ class ReportRequest:
         Returns:
             Analysis -> why it could not be computed.
         """
-        load, progress = load or requests.LastModel().load, progress or Progress()
+        load, progress = load or model_pass.LastModel().load, progress or Progress()
         failures = requests.try_all(self.to_compute(partial(requests.find, store)), store, execution, progress, load)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
@@ -168,7 +168,7 @@ def _shown(result: Any, request: Request, find: Find) -> Any:
 
 def _reason(request: Request) -> str:
     try:
-        requests.check_model(request)
+        model_pass.check_model(request)
     except BertvizError as error:
         return str(error)
     return "It is not stored."

@@ -8,8 +8,8 @@ from typing import Any
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.html_section import described_origin, highest_heads
+from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.requests import CITATION
 from bertviz_core.analyses.results import counted
 from bertviz_core.claims import CLAIMS
 from bertviz_core.claims.claim import Claim, Verdict
@@ -78,7 +78,7 @@ def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
         strong=True,
     )
     rows = [
-        (claim.section, claim.text, claim.rule, verdict.found, MARKS[verdict.state] + verdict.state)
+        (claim.section, claim.text, claim.rule, verdict.evidence, MARKS[verdict.state] + verdict.state)
         for claim, verdict in decided
     ]
     yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "verdict"), rows)
@@ -90,7 +90,9 @@ def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict
     if own := result.claim() or ("" if decided else highest_heads(result, analysis) or analysis.summary):
         yield Paragraph(own, strong=True)
     if decided:
-        yield Bullets([f"{MARKS[verdict.state]}{verdict.found} The paper: {claim.text}" for claim, verdict in decided])
+        yield Bullets(
+            [f"{MARKS[verdict.state]}{verdict.evidence} The paper: {claim.text}" for claim, verdict in decided]
+        )
     for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
         drawn, origin = figure_svg(figure, "", ""), result.provenance
         caption = f"{title}. {origin['corpus']['name']}: {counted(origin)}."

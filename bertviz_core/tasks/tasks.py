@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import requests
+from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path
@@ -60,7 +60,7 @@ class Performer:
     """Performs tasks one after another, and keeps the last model: the next task of the same model does not load it."""
 
     def __init__(self) -> None:
-        self._models = requests.LastModel()
+        self._models = model_pass.LastModel()
 
     def perform(self, task: Task, progress: Progress) -> None:
         """Raises BertvizError for what the user can mend, Cancelled when progress says so."""
@@ -93,7 +93,7 @@ class Performer:
         model = self._download(task["requests"][0]["checkpoint"], progress)
         opened = [fields | {"checkpoint": _checkpoint(model)} for fields in task["requests"]]
         store = Store(Path(task["store"]))
-        possible = [fields for fields in opened if requests.can_compute(_open_request(fields, store))]
+        possible = [fields for fields in opened if model_pass.can_compute(_open_request(fields, store))]
         self._analyses({**task, "requests": possible}, progress)
 
 

@@ -20,12 +20,12 @@ class Standing:
 
     Attributes:
         state: One of ORDER.
-        found: The numbers, or what is missing.
+        evidence: The numbers, or what is missing.
     """
 
     claim: Claim
     state: str
-    found: str
+    evidence: str
 
 
 def standings(results: Results) -> list[Standing]:
@@ -47,4 +47,4 @@ def _standing(claim: Claim, results: Results) -> Standing:
     verdict = claim.verdict(results)
     if verdict is None:
         return Standing(claim, NO_ANSWER, f"This model or corpus lacks what the claim is about; see “{title}”.")
-    return Standing(claim, STATES[verdict.state], verdict.found)
+    return Standing(claim, STATES[verdict.state], verdict.evidence)

@@ -40,10 +40,10 @@ class Step:
         if not results.keys() >= set(self.needs):
             return None
         try:
-            found = self.find(results, base)
+            findings = self.find(results, base)
         except KeyError:
             return None
-        return found if found.unclear else replace(found, unclear=self._unclear(results))
+        return findings if findings.unclear else replace(findings, unclear=self._unclear(results))
 
     def _unclear(self, results: Results) -> str:
         """The rule, where it does not hold of these results or cannot be decided; else nothing."""

@@ -2,164 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bertviz_core import paper
-from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns.norms import change
 from bertviz_core.claims import claims_of
-from bertviz_core.heads import highest
-from bertviz_core.overview.head_summary import Results, behavior_labels, counted
-from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.tour.findings import Findings
 from bertviz_core.tour.step import Step
+from bertviz_core.tour.surface_findings import (
+    breadth,
+    neighbors,
+    no_op,
+    one_head,
+    separators,
+    specialists,
+    switched_off,
+)
 
-NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
 PREVIOUS, TO_SEP = (claims_of("surface_patterns")[place] for place in (0, 3))
-ALIKE = 0.1  # ratios so close to 1 tell no difference
-
-
-def present(result: object, quantity: str) -> np.ndarray:
-    """(layer, head) values; raises KeyError for what no segment has."""
-    if quantity not in result.present:  # type: ignore[attr-defined]
-        raise KeyError(quantity)
-    values: np.ndarray = result[quantity]  # type: ignore[index]
-    return values
-
-
-def _specialists(results: Results, base: int) -> Findings:
-    labels = behavior_labels(results, Thresholds(), linguistic(results))
-    if labels is None:
-        raise KeyError("behaviors")
-    groups, number = counted(labels), with_behavior(labels)
-    parts = ", ".join(f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name not in UNTAUGHT)
-    rest = " and ".join(f"{groups.get(name, 0)} {name}" for name in UNTAUGHT)
-    layers, heads = labels.shape
-    size = f"BERT-base has 12 × 12 heads, this model {layers} × {heads}. "
-    young = groups.get("broad", 0) > labels.size / 2
-    return Findings(
-        f"{number} of {labels.size}{f': {parts}' if parts else ''}; the rest are {rest}.",
-        size + ("Most of its heads are still broad, as before training: it is young." if young else ""),
-        unclear=""
-        if number
-        else "No head of this model is above a threshold of Figure 6 other than that of broad heads.",
-    )
-
-
-def _one_head(results: Results, base: int) -> Findings:
-    values = present(results["surface_patterns"], "previous")
-    head = highest(values)
-    return Findings(
-        f"To the token before it: over the whole corpus head {head.label(base)} puts "
-        f"{values[head.layer, head.head]:.0%} of its attention there.",
-        "In BERT-base head 3-1 does the same with the next token; in this model the clearest head is "
-        f"{head.label(base)}.",
-        head,
-    )
-
-
-def _neighbors(results: Results, base: int) -> Findings:
-    patterns = results["surface_patterns"]
-    previous, following = (present(patterns, name) for name in ("previous", "next"))
-    head = highest(previous)
-    bert = paper.HEADS_OVER_HALF
-    return Findings(
-        f"Head {head.label(base)}, with {previous[head.layer, head.head]:.2f} on average.",
-        f"BERT-base has {bert['previous']} heads over 0.5 for the previous token and {bert['next']} for the next; "
-        f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
-        head,
-    )
-
-
-def _separators(results: Results, base: int) -> Findings:
-    values = present(results["surface_patterns"], "to_sep")
-    means, bert = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
-    layer, maximum = int(means.argmax()), float(means.max())
-    kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
-    others = "; ".join(_highest_layers(results, base, *kind) for kind in kinds)
-    return Findings(
-        f"Layer {layer + base}, with {maximum:.2f}: {'half and more' if maximum >= 0.5 else 'it does not reach half'}.",
-        f"BERT-base: {max(bert):.2f} in layer {int(np.argmax(bert)) + 1}; this model: {maximum:.2f} in layer "
-        f"{layer + base}."
-        + (" It has not (yet) learned to attend to [SEP]." if maximum < max(bert) / 2 else "")
-        + f" The rest of Figure 2: {others}.",
-        highest(values),
-    )
-
-
-def _highest_layers(results: Results, base: int, quantity: str, name: str) -> str:
-    """The layer whose mean is the highest, in BERT-base and in this model; raises KeyError for what no segment has."""
-    means, bert = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
-    return (
-        f"{name} at most {max(bert):.2f} there, in layer {int(np.argmax(bert)) + 1}, and {means.max():.2f} "
-        f"here, in layer {int(means.argmax()) + base}"
-    )
-
-
-def _no_op(results: Results, base: int) -> Findings:
-    gradients = results["sep_gradients"]
-    attention, sep, other = (
-        present(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
-    )
-    layer = int(attention.argmax())
-    ratio = sep[layer] / other[layer]
-    less = "less" if ratio < 1 - ALIKE else "more" if ratio > 1 + ALIKE else "about as much"
-    than = "as" if less == "about as much" else "than"
-    return Findings(
-        f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
-        "tokens.",
-        f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
-        f"attention goes to [SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} "
-        f"one elsewhere.{_moved_by_sep(results, base)}",
-        highest(present(gradients, "attention_to_sep")),
-    )
-
-
-def _switched_off(results: Results, base: int) -> Findings:
-    ablation = results["ablation"]
-    change, whole = present(ablation, "to_sep_loss_change"), present(ablation, "loss_change")
-    head = ablation.largest("to_sep_loss_change")
-    largest, interval = change[head.layer, head.head], ablation.interval("to_sep_loss_change")[head.layer, head.head]
-    resting = next((group for group in ablation.groups if group["name"] == "to_sep"), None)
-    together = (
-        f"All {len(resting['heads'])} heads that rest on [SEP] switched off together change it by "
-        f"{resting['loss_change']:+.2f} ± {resting['interval']:.2f} nats"
-        if resting
-        else "No head of this model rests on [SEP]"
-    )
-    important = highest(whole)
-    return Findings(
-        f"At most {abs(largest):.3f} nats of {ablation.loss:.2f}, for head {head.label(base)} ({largest:+.3f} ± "
-        f"{interval:.3f}).",
-        f"{together}; head {important.label(base)} alone, the most important one, "
-        f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
-        head,
-        "" if resting else "No head of this model rests on [SEP], so there is little to take away.",
-    )
-
-
-def _moved_by_sep(results: Results, base: int) -> str:
-    """The same question to norms, where they are stored: nothing moves where vectors are short."""
-    weights, norms = results.get("surface_patterns"), results.get(NORMS)
-    if weights is None or norms is None or weights.provenance["corpus"] != norms.provenance["corpus"]:
-        return ""
-    return f" Norms ask how much the weights move: {change(weights, norms, base)} (methods, section 11)."
-
-
-def _breadth(results: Results, base: int) -> Findings:
-    values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
-    means, bert = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
-    head = highest(values)
-    largest = results["entropy"]["max_weight"][head.layer, head.head]
-    return Findings(
-        f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
-        f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
-        f"The layer with the lowest mean is layer {int(np.argmin(bert)) + 1} in BERT-base, with {min(bert):.1f} "
-        f"nats; in this model it is layer {int(means.argmin()) + base}, with {means.min():.1f}.",
-        head,
-    )
 
 
 SURFACE = (
@@ -173,7 +30,7 @@ SURFACE = (
         "The map of heads: each marker is a head, its shape and color what it does.",
         "How many of this model's heads have one of these behaviors?",
         ("surface_patterns", "entropy"),
-        _specialists,
+        specialists,
     ),
     Step(
         "One head, one sentence",
@@ -184,7 +41,7 @@ SURFACE = (
         "Hover over a token on the left: the other tokens' lines fade.",
         "To which token does each token attend most in this head?",
         ("surface_patterns",),
-        _one_head,
+        one_head,
         rule=PREVIOUS,
     ),
     Step(
@@ -196,7 +53,7 @@ SURFACE = (
         "The map shows attention to the previous token: a dark square is a head that does little else.",
         "Which head attends most to the previous token, and how much?",
         ("surface_patterns",),
-        _neighbors,
+        neighbors,
         ANALYSES["surface_patterns"].map_of("previous"),
         PREVIOUS,
     ),
@@ -210,7 +67,7 @@ SURFACE = (
         "The green line of the upper figure: the mean of each layer.",
         "In which layer is attention to [SEP] highest, and does it reach half?",
         ("surface_patterns",),
-        _separators,
+        separators,
         ANALYSES["surface_patterns"].map_of("to_sep"),
         TO_SEP,
     ),
@@ -224,7 +81,7 @@ SURFACE = (
         "“Is attention to [SEP] a no-op?”: attention above, gradients below.",
         "In the layer that attends most to [SEP], does a weight on it matter more or less than one on another token?",
         ("sep_gradients",),
-        _no_op,
+        no_op,
         ANALYSES["sep_gradients"].map_of("to_sep"),
         claims_of("sep_gradients")[0],
     ),
@@ -238,7 +95,7 @@ SURFACE = (
         "The map: the change of the loss without a head's attention to [SEP]. A no-op changes nothing.",
         "How much does the loss change without the attention of one head to [SEP]?",
         ("ablation",),
-        _switched_off,
+        switched_off,
         ANALYSES["ablation"].map_of("to_sep_loss_change"),
     ),
     Step(
@@ -251,7 +108,7 @@ SURFACE = (
         "Heads near the dashed line attend to everything equally; heads near 0 attend to one token.",
         "Which head is the broadest, and how close is it to uniform attention?",
         ("entropy",),
-        _breadth,
+        breadth,
         ANALYSES["entropy"].map_of("entropy"),
         claims_of("entropy")[0],
     ),

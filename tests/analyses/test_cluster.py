@@ -19,9 +19,10 @@ from bertviz_core.analyses import chunks, stages
 from bertviz_core.analyses import cluster as clusters
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.cluster import Cluster, task_of
+from bertviz_core.analyses.model_pass import compute_pass
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import _compute_pass, compute
+from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
@@ -68,7 +69,7 @@ def request_of(analysis, model) -> Request:
 
 
 def run_on(cluster, request, store, progress=None) -> None:
-    _compute_pass([request], store, cluster.execution, progress or Progress(), None, workers=cluster)
+    compute_pass([request], store, cluster.execution, progress or Progress(), None, workers=cluster)
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)

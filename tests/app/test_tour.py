@@ -139,7 +139,7 @@ def test_the_end_has_every_claim_with_its_state_number_and_link(tmp_path: Path) 
     assert f"Of {len(CLAIMS)} claims of the paper" in said
     shipped = standings(shipped_results(tmp_path))
     for standing in shipped:
-        assert standing.found in said and standing.claim.text in said
+        assert standing.evidence in said and standing.claim.text in said
     for state in ("shown", "not shown", "undecided"):
         if count := sum(standing.state == state for standing in shipped):
             assert f"{count} {state}" in said

@@ -57,7 +57,7 @@ def test_neighbors():
     result = Averages(previous=heads([0.2, 0.9], [0.55, 0.1]), next=heads([0.505, 0.1], [0.1, 0.2]))
     verdict = decide("previous token", result)
     assert verdict.state == "holds"
-    assert verdict.found == (
+    assert verdict.evidence == (
         "Head 1-2 puts 0.90 ± 0.01 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
     )
     assert decide("next token", result).state == "undecided"
@@ -79,7 +79,7 @@ def test_a_no_op_has_a_small_gradient_where_attention_is_high():
         attention_to_sep=heads([0.1, 0.1], [0.7, 0.5]), to_sep=heads([9, 9], [1, 2]), to_other=heads([1, 1], [5, 5])
     )
     verdict = decide("no-op", result, "sep_gradients")
-    assert verdict.state == "holds" and "0.30 times" in verdict.found and "60%" in verdict.found
+    assert verdict.state == "holds" and "0.30 times" in verdict.evidence and "60%" in verdict.evidence
     result["to_sep"] = heads([0, 0], [5, 5])
     assert decide("no-op", result, "sep_gradients").state == "does not hold"
 
@@ -93,7 +93,7 @@ def test_a_loss_without_gradients_decides_nothing():
 def test_broad_heads_are_looked_for_in_the_first_third():
     result = Averages(max_weight=heads([0.5, 0.05], [0.5, 0.5], [0.01, 0.5]), from_cls=heads([1, 1], [1, 1], [2, 2]))
     verdict = decide("very broadly: at most", result, "entropy")
-    assert verdict.state == "holds" and "head 1-2" in verdict.found
+    assert verdict.state == "holds" and "head 1-2" in verdict.evidence
     result["max_weight"][0] = 0.5
     assert decide("very broadly: at most", result, "entropy").state == "does not hold"
     assert decide("From [CLS]", result, "entropy").state == "holds"
@@ -119,7 +119,7 @@ def test_clusters():
     )
     assert decide("one layer", result, "clustering").state == "holds"
     verdict = decide("same behavior", result, "clustering")
-    assert verdict.state == "holds" and "1.5 nats" in verdict.found and "by 5." in verdict.found
+    assert verdict.state == "holds" and "1.5 nats" in verdict.evidence and "by 5." in verdict.evidence
     result.behaviors = np.array([["next", "to_sep"], ["to_sep", "next"]])
     assert decide("same behavior", result, "clustering").state == "does not hold"
     result.behaviors = np.array([["next", "other"], ["other", "other"]])

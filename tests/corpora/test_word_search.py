@@ -47,7 +47,7 @@ def test_a_page_of_many_hits_and_what_stands_around_them() -> None:
     text = "".join(f"{'x ' * 200}Needle {number} {'y ' * 200}\n" for number in range(50))
     total, found = hits(text, "needle", first=20, count=5)
     assert total == 50 and [hit.line for hit in found] == [21, 22, 23, 24, 25]
-    assert all(hit.found == "Needle" and hit.before.endswith("x ") and hit.after.startswith(" 2") for hit in found)
+    assert all(hit.match == "Needle" and hit.before.endswith("x ") and hit.after.startswith(" 2") for hit in found)
     assert max(len(hit.before + hit.after) for hit in found) <= 140
     assert hits(text, "needle", first=48)[1][-1].line == 50
 

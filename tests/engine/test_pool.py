@@ -10,8 +10,9 @@ import time
 import pytest
 
 from bertviz_core.engine import pool as pools
-from bertviz_core.engine.pool import Pool, WorkerLost, check_ray
+from bertviz_core.engine.pool import Pool, WorkerLost
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.ray_cluster import check_ray
 from bertviz_core.engine.task_queue import Task, TaskFailed
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import diskcache
 import pytest
 
-from bertviz_core.engine.store import Store, default_folder
+from bertviz_core.engine.store import Store
+from bertviz_core.engine.store_defaults import default_folder
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.access import Access
-from bertviz_core.analyses import details, requests
+from bertviz_core.analyses import details, model_pass, requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import store as store_module
-from bertviz_core.engine.store import Store, default_limit
+from bertviz_core.engine.store import Store
+from bertviz_core.engine.store_defaults import default_limit
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError, StoreError
 from bertviz_core.settings import Settings
@@ -128,13 +129,13 @@ def test_a_job_that_was_killed_pins_for_some_days_only(small, monkeypatch):
 
 def test_an_analysis_pins_its_results_and_begins_only_where_it_can_store_them(small, source, tiny, monkeypatch):
     seen = []
-    real = requests._compute_pass
+    real = model_pass.compute_pass
 
     def watched(together, *arguments, **options):
         seen.append((sorted(f"result/{one.key()}" for one in together), sorted(small.cache._pinned())))
         return real(together, *arguments, **options)
 
-    monkeypatch.setattr(requests, "_compute_pass", watched)
+    monkeypatch.setattr(requests, "compute_pass", watched)
     request = Request("entropy", tiny.checkpoint, source("one two three\n"), Settings(max_length=32))
     requests.compute(request, small, model=tiny)
     ((written, pinned),) = seen

@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from bertviz_core.analyses.entropy.measure import measure as entropy
+from bertviz_core.analyses.model_pass import check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import check_model, compute
+from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.results import origin
 from bertviz_core.analyses.surface_patterns.measure import _spearman, measure_with_lengths
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES

@@ -10,9 +10,10 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.word_search import search
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.first_segments import FirstSegments, pick
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.single_input import FirstSegments, attention, from_text, mask, pick
+from bertviz_core.models.single_input import attention, from_text, mask
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES
@@ -161,7 +162,7 @@ def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
     assert total > 20
     for hit in hits[::12]:
         ids = segments.pick(segments.number_of(hit)).ids.tolist()
-        wanted = demo.tokens.encode(" ".join((hit.found + hit.after).split()[:4]))
+        wanted = demo.tokens.encode(" ".join((hit.match + hit.after).split()[:4]))
         assert any(ids[at : at + len(wanted)] == wanted for at in range(len(ids)))
 
 

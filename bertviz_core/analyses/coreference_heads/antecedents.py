@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bertviz_core.analyses.coreference_heads.antecedent_tables import claim_of, groups_table, heads_table, table_row
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.coreference_heads.groups import (
-    BIN_NAMES,
     FOLDS,
-    GENDERS,
     TYPE_ROWS,
     by_distance,
     by_gender,
@@ -21,8 +20,8 @@ from bertviz_core.analyses.coreference_heads.groups import (
 )
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import is_above, share, wilson
-from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
+from bertviz_core.analyses.proportions import is_above, share
+from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
@@ -136,8 +135,8 @@ class AntecedentCounts(Result):
 
     def better_direction(self) -> Choice | None:
         """The best head of the direction that the paper does not measure, where it finds more; else None."""
-        found = [self.best(direction=direction) for direction in range(len(self.directions))]
-        best = max(found, key=lambda choice: self.head_row(choice)["accuracy"])
+        candidates = [self.best(direction=direction) for direction in range(len(self.directions))]
+        best = max(candidates, key=lambda choice: self.head_row(choice)["accuracy"])
         return best if best.direction else None
 
     @property
@@ -151,14 +150,13 @@ class AntecedentCounts(Result):
         n, best = self.n, self.best()
         for name, counts in zip(self.systems, by_type(self.system_correct).sum(-1), strict=True):
             for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
-                row = _row(name, kind, right, total, right / total if total else np.nan)
+                row = table_row(name, kind, right, total, right / total if total else np.nan)
                 yield row | {"low": np.nan, "high": np.nan} if name in (CHANCE, RANDOM) else row
         yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
-        for kind, total in zip(TYPE_ROWS[1:], n[1:], strict=True):
-            if total and self.best(kind) != best:
+        for kind in TYPE_ROWS[1:]:
+            if n[TYPE_ROWS.index(kind)] and self.best(kind) != best:
                 yield self.head_row(self.best(kind), kind, picked_on=kind)
-        for direction in range(1, len(self.directions)):
-            other = self.best(direction=direction)
+        for other in [self.best(direction=direction) for direction in range(1, len(self.directions))]:
             yield from (self.head_row(other, kind) for kind in TYPE_ROWS)
 
     def head_row(self, choice: Choice, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
@@ -167,9 +165,8 @@ class AntecedentCounts(Result):
         right = self._typed()[choice.direction, row, choice.head.layer, choice.head.head].sum()
         heldout = self.heldout(picked_on, choice.direction)[row]
         direction = DIRECTIONS[choice.direction]
-        if choice.direction:
-            name += f", {direction}"
-        return _row(name, kind, right, self.n[row], heldout, direction)
+        name += f", {direction}" if choice.direction else ""
+        return table_row(name, kind, right, self.n[row], heldout, direction)
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -182,45 +179,18 @@ class AntecedentCounts(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention; and every head and every system by distance and by gender."""
-        import pandas as pd
-
         names = [head.label() for head in all_heads(*self.correct.shape[2:])]
         right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
-        n = np.broadcast_to(self.n[:, None], right.shape)
-        low, high = wilson(right, n)
-        typed = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
         counts = self.correct.reshape(*self.correct.shape[:2], -1)
-        groups = ["", ""]
-        for index, (by, places) in enumerate(((by_distance, BIN_NAMES), (by_gender, GENDERS))):
-            total = by(self.group_n)[:, None]
-            of_heads = np.moveaxis(by(np.moveaxis(counts, 1, -1)), -1, 1)
-            axes = {"direction": DIRECTIONS, "group": places}
-            heads = tidy(
-                axes | {"system": [f"head {name}" for name in names]}, {"n": total + 0 * of_heads, "right": of_heads}
-            )
-            systems = tidy(
-                {"system": self.systems, "group": places},
-                {"n": by(self.group_n) + 0 * by(self.system_correct), "right": by(self.system_correct)},
-            )
-            groups[index] = pd.concat([systems, heads])
-        grouped = pd.concat(groups, ignore_index=True)
         return {
-            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, typed),
-            "groups": grouped.assign(accuracy=share(grouped["right"], grouped["n"].to_numpy())),
+            "heads": heads_table(names, right, self.n),
+            "groups": groups_table(names, counts, self.systems, self.system_correct, self.group_n),
         }
 
     def claim(self) -> str:
-        best, baselines = self.best(), dict(zip(self.systems, self.systems_accuracy[:, 0], strict=True))
-        row, more = self.head_row(best), ""
-        if other := self.better_direction():
-            share = self.head_row(other)["accuracy"]
-            more = f" Read antecedent → mention, head {other.head.label()} finds more: {share:.1%}."
-        heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
-        others = ", ".join(f"{name} {share:.1%}" for name, share in baselines.items())
-        return (
-            f"Head {best.head.label()}, mention → antecedent, finds an antecedent of {row['accuracy']:.1%} of "
-            f"{row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {others}.{more}"
-        )
+        other = self.better_direction()
+        systems = dict(zip(self.systems, self.systems_accuracy[:, 0].tolist(), strict=True))
+        return claim_of(self.head_row(self.best()), systems, self.head_row(other) if other else None)
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -235,12 +205,11 @@ class AntecedentCounts(Result):
 
     def summary(self) -> dict[str, Any]:
         """The head that is best on all mentions by the paper's measure; what is absent is None."""
-        best = self.best()
-        row = self.head_row(best)
+        row = self.head_row(self.best())
         numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
         absent = {name: None for name, number in numbers.items() if np.isnan(number)}
         chance = {"chance": float(self.chance()[0]), "random_candidate": float(self.chance(RANDOM)[0])}
-        return {"best": {"head": best.head.label(), "direction": row["direction"]} | numbers | absent} | chance
+        return {"best": {"head": self.best().head.label(), "direction": row["direction"]} | numbers | absent} | chance
 
     def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
         """(bin,) right guesses and items of a head, or of a system by name."""
@@ -257,10 +226,8 @@ class AntecedentCounts(Result):
         for item in np.flatnonzero(self.items[:, 0] == document):
             mention = int(self.items[item, 1])
             at = (choice.direction, choice.head.layer, choice.head.head, item)
-            guessed = int(self.guess[at])
-            guesses.append(
-                Guess(mention, guessed, float(self.weight[at]), mentions[guessed][2] == mentions[mention][2])
-            )
+            guess, chain = int(self.guess[at]), mentions[mention][2]
+            guesses.append(Guess(mention, guess, float(self.weight[at]), mentions[guess][2] == chain))
         return guesses
 
     def _counts(self, choice: Choice | str) -> np.ndarray:
@@ -280,17 +247,3 @@ def _most(right: np.ndarray) -> Head:
     """The head with the largest of (layer, head), the first of equals."""
     layer, head = np.unravel_index(int(right.argmax()), right.shape)
     return Head(int(layer), int(head))
-
-
-def _row(system: str, kind: str, right: float, total: int, heldout: float, direction: str = "") -> dict[str, Any]:
-    low, high = wilson(np.array(right), np.array(total))
-    return {
-        "system": system,
-        "type": kind,
-        "n": int(total),
-        "accuracy": right / total if total else np.nan,
-        "low": float(low),
-        "high": float(high),
-        "heldout_accuracy": float(heldout),
-        "direction": direction,
-    }

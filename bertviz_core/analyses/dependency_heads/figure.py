@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, Wanted, find, tally
+from bertviz_core.analyses.dependency_heads.sentence_blocks import SentenceQuery
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, find, tally
 from bertviz_core.heads import Head
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
@@ -98,9 +99,9 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
 
 def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
     """Those of the result's sentences that have the relation, in file order."""
-    wanted = Wanted(head, direction, relation, order="file order")
-    counts = tally(result, wanted)
-    return find(result, wanted, counts, 0, int(counts.sum()))
+    query = SentenceQuery(head, direction, relation, order="file order")
+    counts = tally(result, query)
+    return find(result, query, counts, 0, int(counts.sum()))
 
 
 def example_svg(example: SentenceExample, head: Head, direction: int) -> str:

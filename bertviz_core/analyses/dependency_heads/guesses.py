@@ -6,16 +6,17 @@ A head's guess for word w is the other word with the most word-level attention. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.models.words import Membership, membership
+from bertviz_core.models.words import membership
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,52 +35,6 @@ def offset_name(offset: int) -> str:
     """As "offset +1 (last word to itself)": with what the offset does where there is no such word."""
     edge = "last word to itself" if offset > 0 else "first word to ROOT" if offset else "every word to itself"
     return f"offset {offset:+d} ({edge})"
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What the guesses are scored against, and how.
-
-    views: by name, what each makes of a sentence's tree; all are scored, for the guesses are the same.
-    possessives: the words that, following a word of relation `poss`, make the guess for it, where its own guess is
-    not the last word; none switches that rule off.
-    first_piece: a split word's row is that of its first piece.
-    """
-
-    views: Mapping[str, Callable[[Sentence], Sentence]]
-    possessives: tuple[str, ...] = ()
-    first_piece: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Trees:
-    """A batch's trees under one view; axes (batch, word), words counted from 0.
-
-    governor: -1 for the root.   bucket: relation * FOLDS + fold.   ruled: the `poss` rule applies.
-    """
-
-    governor: Tensor
-    bucket: Tensor
-    ruled: Tensor
-
-
-@dataclass(frozen=True, slots=True)
-class GoldTrees:
-    """A batch's trees under every view.   last: (batch, 1) the last word."""
-
-    words: Membership
-    last: Tensor
-    trees: tuple[Trees, ...]
-
-    def scored(self, trees: Trees, guess: Tensor) -> Tensor:
-        """(real word, ...) whether guesses (batch, ..., word) are right, for the real words of the batch alone."""
-        import torch
-
-        between = [1] * (guess.dim() - 2)
-        following = torch.cat([guess[..., 1:], guess[..., -1:]], -1)
-        ruled = trees.ruled.view(len(guess), *between, -1) & (guess != self.last.view(-1, *between, 1))
-        right = torch.where(ruled, following, guess) == trees.governor.view(len(guess), *between, -1)
-        return right.movedim(-1, 1)[self.words.mask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +109,8 @@ class Guesses:
         for view, of in self.rules.views.items():
             viewed = [of(sentence) for sentence in sentences]
             names = list(dict.fromkeys(chain.from_iterable(sentence.relations for sentence in viewed)))
-            places = {name: place for place, name in enumerate(names)}
-            relations = [places[name] for sentence in viewed for name in sentence.relations]
+            indices = {name: index for index, name in enumerate(names)}
+            relations = [indices[name] for sentence in viewed for name in sentence.relations]
             governors = [governor for sentence in viewed for governor in sentence.governors]
             values[f"{view}/names"] = names
             values[f"{view}/relations"] = np.array(relations, dtype=np.uint16)
@@ -272,8 +227,8 @@ class Guesses:
         return kept_guesses
 
 
-def _sentence(words: list[str], governors: list[int], relations: list[str], **place: int) -> Sentence:
-    return Sentence(words=tuple(words), governors=tuple(governors), relations=tuple(relations), **place)
+def _sentence(words: list[str], governors: list[int], relations: list[str], **position: int) -> Sentence:
+    return Sentence(words=tuple(words), governors=tuple(governors), relations=tuple(relations), **position)
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.gold_trees import Rules
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES

@@ -6,12 +6,12 @@ It draws the traces that this project's figures have: scatter, bar and heatmap.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.plotting.svg import marks
+from bertviz_core.plotting.svg import legends, marks
 from bertviz_core.plotting.svg.axes import Axis, Spec, find_axes, keep_scale
-from bertviz_core.plotting.svg.marks import GRAY, GRID, opaque, symbol, text, width_of
+from bertviz_core.plotting.svg.marks import GRAY, GRID, opaque, text, width_of
 from bertviz_core.plotting.template import written_out
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def figure_svg(figure: go.Figure, title: str, origin: str) -> str:
 
 @dataclass
 class _Sheet:
-    """A figure with its place on the paper; left, top, right, bottom: pixels of the area that domains share."""
+    """A figure and where its parts stand; left, top, right, bottom: pixels of the area that domains share;
+    legend_traces: name of a legend in the layout -> its rows of traces."""
 
     traces: list[Spec]
     layout: Spec
@@ -63,6 +64,7 @@ class _Sheet:
     top: float
     right: float
     bottom: float
+    legend_traces: dict[str, list[list[Spec]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, figure: go.Figure, width: int) -> _Sheet:
@@ -72,7 +74,8 @@ class _Sheet:
         labels = [label for name, axis in axes.items() if name[0] == "y" for _, label in axis.ticks()]
         left = max(margin.get("l", 60), 30 + max(map(width_of, labels), default=0))
         sheet = cls(traces, layout, axes, width, 0, left, 0, width - max(16, margin.get("r", 16)), 0)
-        above, below = sheet._legend_rows()
+        sheet.legend_traces = legends.find(traces, layout, sheet.right - sheet.left)
+        above, below = legends.row_counts(sheet.legend_traces, layout)
         sheet.top = TITLE + max(margin.get("t", 40), 24 + ROW * above)
         inner = layout.get("height", 450) - margin.get("t", 40) - margin.get("b", 60)
         sheet.bottom = sheet.top + inner
@@ -161,9 +164,9 @@ class _Sheet:
 
     def legends(self) -> Iterator[str]:
         """Each legend in rows that fit, above its panel or under the figure."""
-        for name, rows in self._legends().items():
+        for name, rows in self.legend_traces.items():
             place = self.layout.get(name, {})
-            if _below(place):
+            if legends.is_below(place):
                 first = self.height - FOOT - ROW * len(rows)
             elif place.get("yref") == "container":
                 first = TITLE + 4
@@ -172,35 +175,8 @@ class _Sheet:
             for index, row in enumerate(rows):
                 x = self.left
                 for trace in row:
-                    yield from _entry(trace, x, first + ROW * index + 13)
-                    x += _entry_width(trace)
-
-    def _legends(self) -> dict[str, list[list[Spec]]]:
-        """Name of a legend in the layout -> its rows of traces."""
-        if self.layout.get("showlegend") is False or len(self.traces) < 2:
-            return {}
-        legends: dict[str, list[list[Spec]]] = {}
-        for trace in self.traces:
-            if trace.get("showlegend") is False or not trace.get("name"):
-                continue
-            name = trace.get("legend", "legend")
-            rows = legends.setdefault(name, [[]])
-            alone = "entrywidth" in self.layout.get(name, {})
-            taken = sum(map(_entry_width, rows[-1])) + _entry_width(trace)
-            if rows[-1] and (alone or taken > self.right - self.left):
-                rows.append([])
-            rows[-1].append(trace)
-        return legends
-
-    def _legend_rows(self) -> tuple[int, int]:
-        """Rows of legends that stand above the top panel, and under the figure."""
-        above = below = 0
-        for name, rows in self._legends().items():
-            if _below(self.layout.get(name, {})):
-                below = max(below, len(rows))
-            elif self.layout.get(name, {}).get("y", 1) >= 0.99:
-                above = max(above, len(rows))
-        return above, below
+                    yield from legends.entry(trace, x, first + ROW * index + 13)
+                    x += legends.entry_width(trace)
 
     def color_bars(self) -> Iterator[str]:
         """The scale of every trace that shows one: under the figure, or upright at its side."""
@@ -222,15 +198,15 @@ class _Sheet:
             x, top, long = self.right + 8, self.y(0.8), self.y(0.2) - self.y(0.8)
             yield f'<rect x="{x}" y="{top:.1f}" width="10" height="{long:.1f}" fill="url(#scale{index})"/>'
             yield text(x, top - 8, title, 11, "start")
-            places = [(x + 14, top + 8, high), (x + 14, top + long, low)]
+            labels = [(x + 14, top + 8, high), (x + 14, top + long, low)]
         else:
             long = min(240.0, (self.right - self.left) / 2)
             x, top = (self.left + self.right - long) / 2, self.height - FOOT - 34
             yield f'<rect x="{x:.1f}" y="{top:.1f}" width="{long:.1f}" height="9" fill="url(#scale{index})"/>'
             yield text(x + long / 2, top + 22, title, 11)
-            places = [(x + long + 6, top + 9, high), (x - 6, top + 9, low)]
-        for place, (at, y, value) in enumerate(places):
-            yield text(at, y, f"{value:.3g}", 11, "end" if not upright and place else "start")
+            labels = [(x + long + 6, top + 9, high), (x - 6, top + 9, low)]
+        for end, (at, y, value) in enumerate(labels):
+            yield text(at, y, f"{value:.3g}", 11, "end" if not upright and end else "start")
 
 
 def _width(figure: go.Figure) -> int:
@@ -244,33 +220,12 @@ def _width(figure: go.Figure) -> int:
     return max(480, min(WIDTH, 110 + across * (50 + int(1.35 * layers * maps[0].marker.size))))
 
 
-def _below(legend: Spec) -> bool:
-    """Whether a legend stands under the figure."""
-    return bool(legend.get("yref") == "container" and legend.get("y", 1) < 0.5)
-
-
 def _limits(spec: Spec) -> tuple[float, float]:
     """The values at both ends of a color scale."""
     import numpy as np
 
     values = np.asarray(spec["z"] if "z" in spec else spec["color"], dtype=float)
     names = ("zmin", "zmax") if "z" in spec else ("cmin", "cmax")
-    found = (float(np.nanmin(values)), float(np.nanmax(values)))
-    low, high = (other if spec.get(name) is None else spec[name] for name, other in zip(names, found, strict=True))
+    extent = (float(np.nanmin(values)), float(np.nanmax(values)))
+    low, high = (other if spec.get(name) is None else spec[name] for name, other in zip(names, extent, strict=True))
     return float(low), float(high)
-
-
-def _entry_width(trace: Spec) -> float:
-    return 44 + width_of(trace["name"])
-
-
-def _entry(trace: Spec, x: float, y: float) -> Iterator[str]:
-    """A line or a marker, and the name of a trace."""
-    color, marker = marks.color_of(trace), trace.get("marker", {})
-    if "lines" in trace.get("mode", ""):
-        dash = marks.DASHES.get(trace.get("line", {}).get("dash", ""), "none")
-        yield f'<path d="M{x},{y - 4}h24" stroke="{color}" stroke-width="2" stroke-dasharray="{dash}"/>'
-    if "markers" in trace.get("mode", "") or trace["type"] == "bar":
-        name = "square" if trace["type"] == "bar" else marks.each(marker.get("symbol"), 0, "circle")
-        yield symbol(name, x + 12, y - 4, 10, color)
-    yield text(x + 30, y, trace["name"], 12, "start")

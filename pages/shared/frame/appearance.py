@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.frame import address, catalogue
+from pages.shared.frame import catalogue, choices
 
 HERE = Path(__file__).parent
 PROJECTOR = "projector"  # of the address and of the session
@@ -21,12 +21,12 @@ def apply() -> None:
 
 def projecting() -> bool:
     """Whether the page is shown to a room: larger type, stronger lines, no sidebar."""
-    return address.ahead(PROJECTOR, "false") == "true"
+    return choices.ahead(PROJECTOR, "false") == "true"
 
 
 def choose() -> None:
     """The switches of the sidebar."""
-    address.toggle(
+    choices.toggle(
         "Projector",
         key=PROJECTOR,
         help="Larger type, stronger lines and no sidebar, to be read from the back of a room.",

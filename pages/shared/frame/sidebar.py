@@ -13,7 +13,7 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import address, appearance, catalogue, corpus_picker, links, uploads
+from pages.shared.frame import address, appearance, catalogue, choices, corpus_picker, links, uploads
 from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
@@ -72,12 +72,12 @@ def _menu() -> None:
 def _model() -> Checkpoint:
     access = services.access()
     known: list[str] = st.session_state.setdefault("models", _known_models())
-    requested = address.ahead("model", DEMO)
+    requested = choices.ahead("model", DEMO)
     if requested not in known:
         known.append(requested)
     names = short_names(known)
     at = f" Chosen: `{requested}`." if names[requested] != requested else ""
-    name = address.selectbox(
+    name = choices.selectbox(
         "Model",
         known,
         key="model",
@@ -103,14 +103,14 @@ def _known_models() -> list[str]:
 
 
 def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
-    mode = address.segmented(
+    mode = choices.segmented(
         "Mode",
         MODES,
         default=MODES[0],
         key="mode",
         help="`paper` follows the authors' code: all token types zero, smoothed entropies.",
     )
-    weights = address.segmented(
+    weights = choices.segmented(
         "Weights",
         WEIGHTS,
         default=WEIGHTS[0],
@@ -126,7 +126,7 @@ def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
 def _more_settings(checkpoint: Checkpoint, mode: Mode, weights: Weights) -> Settings:
     """What is seldom changed; every change is another result, kept beside the others."""
     max_length = checkpoint.max_length or 512
-    length = address.number(
+    length = choices.number(
         MAX_LENGTH,
         8,
         max_length,
@@ -134,9 +134,9 @@ def _more_settings(checkpoint: Checkpoint, mode: Mode, weights: Weights) -> Sett
         key="max_length",
         help=f"At most {max_length} for this model. Longer inputs are cut or skipped, and counted.",
     )
-    limit = address.number("Limit inputs (0 = all)", 0, key="limit")
-    seed = address.number("Random seed", 0, key="seed")
-    dtype = address.selectbox(
+    limit = choices.number("Limit inputs (0 = all)", 0, key="limit")
+    seed = choices.number("Random seed", 0, key="seed")
+    dtype = choices.selectbox(
         "Precision", DTYPES, key="dtype", default=DTYPES[0], help="bfloat16 is for previews: errors up to 0.006 nats."
     )
     return Settings(length, limit or None, seed, mode, dtype, weights)
@@ -147,7 +147,7 @@ def _head(selection: Selection, opening: Head) -> Selection:
     options = head_options(selection.checkpoint)
     before, picker, after = st.columns([1, 3, 1], vertical_alignment="bottom", gap="small")
     with picker:
-        label = address.selectbox(
+        label = choices.selectbox(
             "Head",
             options,
             key="head",
@@ -159,7 +159,7 @@ def _head(selection: Selection, opening: Head) -> Selection:
     for column, step in ((before, -1), (after, 1)):
         with column:
             step_button(step, options, "sidebar")
-    from_zero = address.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
+    from_zero = choices.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
     return replace(selection, head=Head.parse(label), base=0 if from_zero else 1)
 
 

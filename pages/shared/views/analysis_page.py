@@ -13,7 +13,7 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Head, ranks
-from pages.shared import boxes, page, services
+from pages.shared import boxes, page, services, stored_result
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
@@ -29,7 +29,7 @@ def show(analysis: Analysis) -> None:
     request = selection.request(analysis.name)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
-    result = page.result_or_stop(request, selection, analysis.result_class)
+    result = stored_result.result_or_stop(request, selection, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
         _heads(analysis, result, values, selection)

@@ -17,7 +17,7 @@ from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
-from pages.shared.frame import address
+from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection, head_options
 from pages.shared.views import input_choice
 
@@ -49,7 +49,7 @@ class Side:
 
 def kind() -> str:
     """Draw the choice of what stands side by side."""
-    return address.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
+    return choices.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
 
 
 def choose(
@@ -83,11 +83,11 @@ def choose(
 
 def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], view: View) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
-    asked = address.ahead("model2", known[0])
+    asked = choices.ahead("model2", known[0])
     if asked not in known:
         known.append(asked)
     access, names = services.access(), short_names(known)
-    name = address.selectbox(
+    name = choices.selectbox(
         "Other model",
         known,
         key="model2",
@@ -136,5 +136,5 @@ def _head(checkpoint: Checkpoint, first: Head) -> Head:
     options = head_options(checkpoint)
     label = first.label()
     after = options[(options.index(label) + 1) % len(options)] if label in options else options[0]
-    chosen = address.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
+    chosen = choices.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
     return Head.parse(chosen)

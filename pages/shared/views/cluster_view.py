@@ -13,7 +13,7 @@ from bertviz_core.analyses.clustering.result import Closeness, Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.derived import derived
-from pages.shared.frame import address
+from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection, head_options
 
 
@@ -48,8 +48,8 @@ def thresholds() -> Thresholds:
 
 def _slider(name: str, default: float) -> float:
     if name == "entropy":
-        return address.slider("entropy, nats", 0.0, 7.0, default, 0.05, key=f"over-{name}")
-    return address.slider(f"attention: {BEHAVIORS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
+        return choices.slider("entropy, nats", 0.0, 7.0, default, 0.05, key=f"over-{name}")
+    return choices.slider(f"attention: {BEHAVIORS[name][-1]}", 0.0, 1.0, default, 0.05, key=f"over-{name}")
 
 
 def papers_heads(selection: Selection) -> dict[str, str] | None:
@@ -57,7 +57,7 @@ def papers_heads(selection: Selection) -> dict[str, str] | None:
     has_them = set(paper.LINGUISTIC_HEADS) <= set(head_options(selection.checkpoint))
     if not has_them or "bert-base" not in selection.checkpoint.name:
         return None
-    return paper.LINGUISTIC_HEADS if address.toggle("Mark the paper's linguistic heads", key="marked") else None
+    return paper.LINGUISTIC_HEADS if choices.toggle("Mark the paper's linguistic heads", key="marked") else None
 
 
 def neighbors(result: Clustering, selection: Selection) -> None:

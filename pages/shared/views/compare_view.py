@@ -20,7 +20,7 @@ from bertviz_core.plotting.palette import DIVERGING
 from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
 from pages.shared.boxes import plain
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 
 SHOWN = 15  # heads in the table
@@ -46,7 +46,7 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
     """A choice among options (address -> label) that the address always has: the first runs change with the store."""
     label = name.upper() if len(name) == 1 else name.capitalize()
     keys = list(options)
-    chosen = address.selectbox(
+    chosen = choices.selectbox(
         label, keys, key=name, default=keys[default], format_func=options.__getitem__, width=width
     )
     address.put(name, chosen)
@@ -100,7 +100,7 @@ def _result(analysis: str, address: str) -> Any:
 
 def quantity(comparison: Comparison) -> str:
     """The choice of the quantity that is shown."""
-    return address.selectbox(
+    return choices.selectbox(
         "Quantity",
         list(comparison.a),
         key="compared",

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
-from bertviz_core.analyses.coreference_heads.document_figure import cut, described, draw, mention_text, passages
+from bertviz_core.analyses.coreference_heads.document_figure import described, draw, mention_text
 from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.analyses.coreference_heads.passages import cut, passages
 from bertviz_core.corpora.word_search import has
 from bertviz_core.errors import BertvizError
 from pages.shared import boxes
-from pages.shared.frame import address, catalogue, viewer_link
+from pages.shared.frame import address, catalogue, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
 
@@ -30,15 +31,15 @@ def documents(result: AntecedentCounts, choice: Choice, selection: Selection) ->
     st.subheader(f"Guesses of head {selection.label}")
     names = {number: f"{number}. {document['name']}" for number, document in enumerate(result.documents, start=1)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        searched = word_search.wanted("document_search")
+        searched = word_search.words("document_search")
         numbers = [number for number in names if has(result.documents[number - 1]["words"], searched)]
         if not numbers:
             st.caption(f"None of the {len(names):,} documents has these words.")
             return
         first = _first_with_guesses(result, choice, numbers)
-        number = address.selectbox("Document", numbers, key="document", default=first, format_func=names.get, width=320)
-        wanted = address.segmented("Guesses", FILTERS, key="guesses", default="all")
-        minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
+        number = choices.selectbox("Document", numbers, key="document", default=first, format_func=names.get, width=320)
+        wanted = choices.segmented("Guesses", FILTERS, key="guesses", default="all")
+        minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
     index = number - 1
     document = result.documents[index]
     guesses = result.guesses(index, choice)
@@ -123,5 +124,5 @@ def _passages(document: dict[str, Any], guesses: Sequence[Guess], searched: Sequ
         return runs
     labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
     first = next((place for place, run in enumerate(runs) if cut(document, guesses, run)[1]), 0)
-    chosen = address.select_slider("Passage", labels, key="passage", default=labels[first])
+    chosen = choices.select_slider("Passage", labels, key="passage", default=labels[first])
     return [runs[labels.index(chosen)]]

@@ -23,7 +23,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.heads import ranks
 from bertviz_core.plotting.style import percent
 from pages.shared import boxes, services
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 
 PAPER_HEAD = "head 5-4"
@@ -33,7 +33,7 @@ AMONG = {"mentions": "among the preceding ones", "words": "among all other words
 
 def choose_direction(result: AntecedentCounts) -> int:
     """Which of DIRECTIONS the chosen head is read in, kept in the address; the paper's by default."""
-    direction = address.segmented(
+    direction = choices.segmented(
         "Direction of attention",
         result.directions,
         key="direction",

@@ -11,7 +11,7 @@ from bertviz_core.corpora.word_search import Hit, search
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
 from pages.shared.boxes import plain
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.views import word_search
 
 SHOWN = 10  # lines on one page
@@ -26,13 +26,13 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
             address.get(key)
         return
     with panel:
-        text = word_search.given("find")
+        text = word_search.text("find")
         if not text.strip():
             st.caption("Finds every line of the corpus that has these words one after the other.")
             return
         total, hits = _search(source.digest, text, 0, source)
         pages = max(1, -(-total // SHOWN))
-        number = address.number(f"Page of {pages:,}", 1, pages, 1, key="find_page", width=140) if pages > 1 else 1
+        number = choices.number(f"Page of {pages:,}", 1, pages, 1, key="find_page", width=140) if pages > 1 else 1
         if number > 1:
             total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")
@@ -40,7 +40,7 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
             left, right = st.columns([1, 4], vertical_alignment="center")
             where = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
             left.button(where, key=f"hit-{place}", on_click=_open, args=(hit, choose))
-            right.markdown(f"{_cut(hit.before)}**{plain(hit.found)}**{_cut(hit.after)}")
+            right.markdown(f"{_cut(hit.before)}**{plain(hit.match)}**{_cut(hit.after)}")
 
 
 def _cut(text: str) -> str:

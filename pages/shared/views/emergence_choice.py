@@ -19,7 +19,7 @@ from bertviz_core.models.allowed import trainings
 from bertviz_core.models.checkpoint import short_names
 from pages.shared import boxes, services, stored
 from pages.shared.derived import derived
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -66,11 +66,11 @@ def _choose() -> str:
     folders: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
     if not folders_limited:
         folders += [folder for folder in _analyzed() if folder not in folders]
-    requested = address.ahead("training", SHIPPED)
+    requested = choices.ahead("training", SHIPPED)
     if requested not in (SHIPPED, *folders):
         folders.append(requested)
     names = short_names([SHIPPED, *folders])
-    chosen = address.selectbox(
+    chosen = choices.selectbox(
         "Training",
         [SHIPPED, *folders],
         key="training",

@@ -11,9 +11,8 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTAUGHT, with_behavior
 from bertviz_core.analyses.dependency_heads.relations import UAS
-from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
+from bertviz_core.emergence.figure import columns, course_figure
 from bertviz_core.emergence.result import Emergence
-from bertviz_core.heads import Head
 from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import counted
 from bertviz_core.plotting.head_map import HeadMap, value_map
@@ -21,13 +20,12 @@ from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import boxes, page
 from pages.shared.components.player import player
 from pages.shared.derived import derived
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 
 LINEAR = "linear"
 MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
-MAX_RELATIONS = 6
 BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
 
@@ -130,7 +128,7 @@ def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selec
     known = [column.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
-        shown = address.selectbox(
+        shown = choices.selectbox(
             "Map quantity",
             [BY_BEHAVIOR, *known],
             key="map_of",
@@ -174,7 +172,7 @@ def _index(result: Emergence) -> int:
     steps = result.steps.tolist()
     if len(steps) == 1:
         return 0
-    step = address.select_slider("Training step", steps, key=STEP, default=steps[-1])
+    step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1])
     return steps.index(step)
 
 
@@ -199,67 +197,3 @@ def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tupl
         )
     )
     return entries
-
-
-@address.fragment
-def relations(result: Emergence, selection: Selection) -> None:
-    """Chosen relations over the training; the slider does not redraw them."""
-    st.markdown(
-        "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
-        "which it is scored; the dotted line follows the head that is best at the end."
-    )
-    chosen = address.multiselect(
-        "Relations",
-        result.relations,
-        key="relations_of",
-        default=[*result.telling(MAX_RELATIONS - 1), UAS],
-        max_selections=MAX_RELATIONS,
-        label_visibility="collapsed",
-    )
-    if chosen:
-        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base, linear=linear())
-        alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
-        page.chart(figure, "emergence-relations-figure", alt, clickable=False)
-
-
-def one_head(result: Emergence, selection: Selection) -> None:
-    """The chosen head over the training, or why there is none."""
-    if not has(result, selection.head):
-        layers, heads = result.shape
-        st.caption(
-            f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
-            "one of its checkpoints as the model in the sidebar."
-        )
-        return
-    st.markdown(f"**Head {selection.label}** over the training")
-    alt = f"Average attention and entropy of head {selection.label} over the training"
-    figure = page.drawn(head_figure, result, selection.head, linear=linear())
-    page.chart(figure, "emergence-head", alt, clickable=False)
-
-
-def has(result: Emergence, head: Head) -> bool:
-    """Whether the training's models have this head: the one chosen at the left is another model's."""
-    return head.layer < result.shape[0] and head.head < result.shape[1]
-
-
-def table(result: Emergence, course: BehaviorCourse) -> None:
-    """A row for each step."""
-    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in course.table.items()}
-    st.dataframe(
-        course.table,
-        key="emergence-table",
-        hide_index=True,
-        on_select=lambda: _row_clicked(result),
-        selection_mode="single-row",
-        column_config={
-            name: st.column_config.NumberColumn(name.replace("_", " "), format=format)
-            for name, format in formats.items()
-        },
-        alt="A row for each step of the training",
-    )
-
-
-def _row_clicked(result: Emergence) -> None:
-    rows = st.session_state["emergence-table"]["selection"]["rows"]
-    if rows:
-        st.session_state[STEP] = int(result.steps[rows[0]])

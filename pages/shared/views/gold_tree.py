@@ -10,14 +10,14 @@ from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.writing import isolated
 from pages.shared.components.drawings import drawings
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.views import marked_tokens
 
 
 def show(one: OneInput) -> None:
     """Pin the dependents of the link by which the reader came, and draw the arcs with their switch."""
     _pin_dependents(one)
-    if address.get("gold") and not address.toggle("Hide gold arcs", key="no_gold"):
+    if address.get("gold") and not choices.toggle("Hide gold arcs", key="no_gold"):
         _draw(one)
 
 

@@ -15,7 +15,7 @@ from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
 from pages.shared.boxes import plain
-from pages.shared.frame import address, viewer_link
+from pages.shared.frame import choices, viewer_link
 from pages.shared.frame.selection import Selection
 
 MAX_NAMED = 10
@@ -38,7 +38,7 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
     columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
     quantity = next(iter(columns))
     if len(columns) > 1:
-        quantity = address.selectbox(
+        quantity = choices.selectbox(
             "Map quantity",
             [*columns],
             key=analysis.control_key,

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.labels import layout_of
-from bertviz_core.models.single_input import FirstSegments, OneInput, from_text
-from pages.shared.frame import address, viewer_link
+from bertviz_core.models.single_input import OneInput, from_text
+from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import corpus_search
 from pages.shared.views.sentences import SENTENCES
@@ -24,13 +25,13 @@ EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: sta
 def choose(selection: Selection, model: AttentionModel) -> OneInput:
     """Draw the choice; raises InputError for a text without tokens and a segment that is not there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = address.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
+        kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
         viewer_link.back()
         if kind == "corpus":
             return _segment(selection, model)
         if kind == "example":
             names = [*SENTENCES]
-            name = address.selectbox(
+            name = choices.selectbox(
                 "Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280
             )
             return from_text(*SENTENCES[name], model.tokens, selection.settings)
@@ -65,7 +66,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
     st.html(EACH_ITS_DIRECTION)
     left, right = st.columns(2)
     text, second = (
-        address.text(
+        choices.text(
             column.text_area,
             label,
             key=key,
@@ -87,7 +88,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             icon=":material/content_cut:",
         )
         text, second = text[: viewer_link.MAX_CHARACTERS], second[: viewer_link.MAX_CHARACTERS]
-    given = address.toggle(
+    given = choices.toggle(
         "Split words at spaces only",
         key="given",
         on_change=forget_marks,
@@ -97,7 +98,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
 
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
-    number = address.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
+    number = choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
     corpus_search.draw(selection.source, lambda hit: _open(hit, _known(selection, model)))
     single = _pick(selection, model, number)
     st.caption(f"{selection.source.name}, {single.example.where}")

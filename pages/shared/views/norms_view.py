@@ -10,7 +10,7 @@ from bertviz_core.analyses.surface_patterns import norms as summary
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, SurfacePatterns
 from pages.shared import page, services
 from pages.shared.boxes import plain
-from pages.shared.frame import address
+from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 
 
@@ -30,7 +30,7 @@ def change(result: SurfacePatterns, selection: Selection) -> SurfacePatterns | N
     weights, moved = (other, result) if norms else (result, other)
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Add {'attention weights' if norms else 'norms'}"
-        add = address.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
+        add = choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
         st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
     return other if add else None
 

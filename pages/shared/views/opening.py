@@ -19,7 +19,7 @@ from bertviz_core.heads import Head, highest
 from bertviz_core.overview.clearest import clearest_head
 from pages.shared import services, stored
 from pages.shared.derived import derived
-from pages.shared.frame import address
+from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.views import cluster_view, relation_choice, tour_view
 
@@ -39,7 +39,7 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
     if result is None:
         return None
     read = {column.quantity: values for column in analysis.columns if (values := column.read(result)) is not None}
-    values = read.get(address.ahead(analysis.control_key, ""), next(iter(read.values()), None))
+    values = read.get(choices.ahead(analysis.control_key, ""), next(iter(read.values()), None))
     return None if values is None or np.isnan(values).all() else highest(values)
 
 
@@ -52,8 +52,8 @@ def _coreference(selection: Selection) -> Head | None:
     result = services.find(selection.request("coreference_heads"))
     if result is None:
         return None
-    candidates, kind = address.ahead("candidates", CANDIDATES[0]), address.ahead("kind", TYPE_ROWS[0])
-    direction = address.ahead("direction", DIRECTIONS[0])
+    candidates, kind = choices.ahead("candidates", CANDIDATES[0]), choices.ahead("kind", TYPE_ROWS[0])
+    direction = choices.ahead("direction", DIRECTIONS[0])
     shown = result.show(candidates if candidates in CANDIDATES else CANDIDATES[0])
     place = shown.directions.index(direction) if direction in shown.directions else 0
     best: Head = shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], place).head

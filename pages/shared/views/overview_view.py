@@ -12,9 +12,10 @@ import streamlit as st
 from bertviz_core import exports, paper
 from bertviz_core.analyses import durations
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import can_compute, passes
+from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import counted
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results

@@ -17,7 +17,7 @@ from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
-from pages.shared.frame import address, viewer_link
+from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
 from pages.shared.views.probe_files import FILES, chosen_file
@@ -30,17 +30,17 @@ def choose(selection: Selection) -> Request:
     """The settings of the training; what differs from the defaults makes another result."""
     with st.expander("Training and scoring", icon=":material/tune:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            decode = address.segmented(
+            decode = choices.segmented(
                 "Trees", DECODES, key="decode", default=DECODES[0], help="mst: maximum spanning trees."
             )
-            epochs = address.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
-            rank = address.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-            misaligned = not selection.settings.paper and address.checkbox(
+            epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
+            rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
+            misaligned = not selection.settings.paper and choices.checkbox(
                 "Include the released misaligned ROOT",
                 key="misaligned",
                 help="Adds a row for each probe with words, scoring candidate i with the vector of word i + 1.",
             )
-        probes = address.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
+        probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
     plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
     return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
@@ -140,8 +140,8 @@ def pairs(result: Probes, selection: Selection) -> None:
     st.subheader("Weights of a word pair")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         default = result.words[min(20, len(result.words) - 1)]
-        governor = address.text(st.text_input, "Governor", key="pair-governor", default=default, width=220)
-        dependent = address.text(st.text_input, "Dependent", key="pair-dependent", default="the", width=220)
+        governor = choices.text(st.text_input, "Governor", key="pair-governor", default=default, width=220)
+        dependent = choices.text(st.text_input, "Dependent", key="pair-dependent", default="the", width=220)
     try:
         values = result.of_pair(governor.strip(), dependent.strip())
     except KeyError as missing:
@@ -175,11 +175,11 @@ def sentences(result: Probes, request: Request) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         named = partial(title, result=result)
         default = result.probes[first]
-        probe = address.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        searched = tuple(word_search.wanted("probe_search"))
+        probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
+        searched = tuple(word_search.words("probe_search"))
         is_all, total, chosen = _found(result, request, searched, 1)
         last = max(1, -(-total // SHOWN))
-        number = address.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
+        number = choices.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
     if number > 1:
         _, _, chosen = _found(result, request, searched, number)
     of = "all" if is_all else f"the first {len(result.sentences):,} of"

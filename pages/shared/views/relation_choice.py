@@ -13,7 +13,7 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from pages.shared import services
 from pages.shared.derived import derived
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 
 MAX_OFFSET = 5
@@ -31,32 +31,32 @@ class Counts(NamedTuple):
 def choose_rule(selection: Selection) -> Request:
     """Draw the choice of what is computed: the rule for `poss` is part of mode "paper", and offered without it."""
     if not selection.settings.paper:
-        address.checkbox(
+        choices.checkbox(
             "Paper's rule for *poss*", key="possessives", help="The word before 's takes the guess made for 's."
         )
     return _request(selection)
 
 
 def _request(selection: Selection) -> Request:
-    ruled = address.ahead("possessives", "false") == "true" and not selection.settings.paper
+    ruled = choices.ahead("possessives", "false") == "true" and not selection.settings.paper
     return selection.request("dependency_heads", {"possessives": True} if ruled else {})
 
 
 def counts(stored: DependencyHeads, selection: Selection) -> Counts:
     """Draw the choice of the counts."""
     default = _default(stored, selection)
-    view = address.segmented("Trees", [*VIEWS], key="view", default=default.view)
-    min_count = address.number("Minimum words", 1, default=default.min_count, key="least", step=10)
+    view = choices.segmented("Trees", [*VIEWS], key="view", default=default.view)
+    min_count = choices.number("Minimum words", 1, default=default.min_count, key="least", step=10)
     offsets = default.offsets
     if not selection.settings.paper:
-        offsets = address.number("Maximum offset", 1, 20, offsets, key="offsets")
-    merge = address.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
+        offsets = choices.number("Maximum offset", 1, 20, offsets, key="offsets")
+    merge = choices.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
     return Counts(view, min_count, offsets, merge)
 
 
 def choose(result: RelationCounts) -> tuple[str, int]:
     """Draw the choice of relation and direction. A relation brings its best head's direction along."""
-    relation = address.selectbox(
+    relation = choices.selectbox(
         "Relation",
         result.relations,
         key="relation",
@@ -66,7 +66,7 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         width=200,
     )
     best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
-    direction = address.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
+    direction = choices.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
     return relation, DIRECTIONS.index(direction)
 
 
@@ -82,18 +82,18 @@ def opening_head(selection: Selection) -> Head | None:
     if stored is None:
         return None
     default = _default(stored, selection)
-    view = address.ahead("view", default.view)
+    view = choices.ahead("view", default.view)
     chosen = Counts(
         view if view in VIEWS else default.view,
-        small_int(address.ahead("least", "")) or default.min_count,
-        min(small_int(address.ahead("offsets", "")) or default.offsets, 20),
-        address.ahead("merge", "false") == "true",
+        small_int(choices.ahead("least", "")) or default.min_count,
+        min(small_int(choices.ahead("offsets", "")) or default.offsets, 20),
+        choices.ahead("merge", "false") == "true",
     )
     result = derived(DependencyHeads.show, stored, *chosen)
-    relation = address.ahead("relation", result.most_telling())
+    relation = choices.ahead("relation", result.most_telling())
     relation = relation if relation in result.relations else result.most_telling()
     best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
-    direction = address.ahead("direction", best)
+    direction = choices.ahead("direction", best)
     return result.best_in(relation, DIRECTIONS.index(direction if direction in DIRECTIONS else best))
 
 

@@ -12,15 +12,14 @@ from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.sentences import (
+from bertviz_core.analyses.dependency_heads.sentence_blocks import (
     ORDERS,
+    SentenceQuery,
     Sentences,
     StoredTreebank,
-    Wanted,
-    find,
     stored_treebank,
-    tally,
 )
+from bertviz_core.analyses.dependency_heads.sentences import find, tally
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
@@ -30,7 +29,7 @@ from pages.shared import services
 from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.derived import derived
-from pages.shared.frame import address, viewer_link
+from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
 from pages.shared.views.relation_choice import Counts, take
@@ -169,17 +168,17 @@ def sentences(
         f"Head {selection.label} in sentences" + ("" if relation in (ALL, UAS) else f" with {plain(relation)}")
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = address.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
-        order = address.selectbox("Order", ORDERS, key="order", default=ORDERS[0], width=200)
-        minimum = address.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
-        searched = tuple(word_search.wanted("search"))
+        which = choices.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
+        order = choices.selectbox("Order", ORDERS, key="order", default=ORDERS[0], width=200)
+        minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
+        searched = tuple(word_search.words("search"))
     view, _, _, merge = counts
-    wanted = Wanted(selection.head, direction, relation, view, merge, which, minimum, searched, order)
+    query = SentenceQuery(selection.head, direction, relation, view, merge, which, minimum, searched, order)
     where = _where(stored, counts, request)
-    found = derived(tally, where, wanted)
+    found = derived(tally, where, query)
     total = int(found.sum())
     pages = max(1, -(-total // SHOWN))
-    number = address.number(f"Page of {pages:,}", 1, pages, 1, key="sentence_page", width=140) if pages > 1 else 1
+    number = choices.number(f"Page of {pages:,}", 1, pages, 1, key="sentence_page", width=140) if pages > 1 else 1
     every, first = stored.provenance["sentences"], len(stored.sentences)
     is_all = first == every or isinstance(where, StoredTreebank)
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
@@ -187,7 +186,7 @@ def sentences(
         f"{total:,} of {searched_in}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
         "wrong ones dashed with a cross, and the attention they have."
     )
-    shown = derived(find, where, wanted, found, SHOWN * (number - 1), SHOWN)
+    shown = derived(find, where, query, found, SHOWN * (number - 1), SHOWN)
     drawn = [
         (f"{one.where}: {one.right} of {one.words} right", example_svg(one, selection.head, direction)) for one in shown
     ]

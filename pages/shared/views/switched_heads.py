@@ -17,7 +17,7 @@ from bertviz_core.viewer.view import shorten
 from pages.shared import head_panel, services, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
-from pages.shared.frame import address
+from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
         return None
     labels = derived(head_panel.labels_of, stored.results("attention_viewer", selection), Thresholds())
     named = switches(model.layers, model.heads, labels)
-    chosen = address.multiselect(
+    chosen = choices.multiselect(
         "Heads switched off",
         list(named),
         key="off",

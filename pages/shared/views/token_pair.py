@@ -10,7 +10,7 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer.view import InputAttention, shorten
 from pages.shared import page
 from pages.shared.boxes import plain
-from pages.shared.frame import address
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens
 
@@ -60,7 +60,7 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
     """The index of the chosen unit; the address has the position of its first token, from 1."""
     starts = [int(start) + 1 for start in units.start]
     names = {start: f"{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
-    start = address.selectbox(
+    start = choices.selectbox(
         label, starts, key=key, default=starts[default], follows=True, format_func=names.__getitem__, width=220
     )
     return starts.index(start)

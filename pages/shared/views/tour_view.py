@@ -14,11 +14,11 @@ from bertviz_core.overview.head_summary import Results
 from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour import STEPS, Findings, Step, steps
 from bertviz_core.tour.standings import ORDER, Standing, counted, standings
-from bertviz_core.tour.surface import NORMS
-from pages.shared import boxes, page, stored
+from bertviz_core.tour.surface_findings import NORMS
+from pages.shared import boxes, stored, stored_result
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
-from pages.shared.frame import address, catalogue, links
+from pages.shared.frame import address, catalogue, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import overview_view
 
@@ -64,7 +64,7 @@ def made_of(step: Step | None, results: Results, selection: Selection) -> str:
 
 def opening_head(selection: Selection) -> Head | None:
     """The head that the step is about, until the reader chooses another."""
-    place, known = small_int(address.ahead(KEY, "1")) or 1, shown_steps()
+    place, known = small_int(choices.ahead(KEY, "1")) or 1, shown_steps()
     if not 1 <= place <= len(known):
         return None
     found = findings_of(known[place - 1], results_of(selection), selection.base)
@@ -87,7 +87,7 @@ def navigation(count: int) -> int:
     numbers = [str(number) for number in range(1, count + 1)]
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         back = st.container(width="content")
-        number = address.segmented(
+        number = choices.segmented(
             "Step",
             numbers,
             key=KEY,
@@ -142,7 +142,7 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
     source = stored.sources(ANALYSES[missing].corpus, "tour", selection)[0]
     st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(source.name)}.")
     try:
-        page.offer(of_weights(selection).request(missing).on(source))
+        stored_result.offer(of_weights(selection).request(missing).on(source))
     except ModelError as problem:
         boxes.error(problem)
     return True
@@ -169,7 +169,7 @@ def _claim(standing: Standing) -> None:
     text, link = st.columns([4, 1], vertical_alignment="center")
     sign = ICONS.get(standing.state, ":gray[:material/help:]")
     text.markdown(
-        f"{sign} {plain(standing.found)}  \n:gray[The paper, section {claim.section}: {plain(claim.text)}]",
+        f"{sign} {plain(standing.evidence)}  \n:gray[The paper, section {claim.section}: {plain(claim.text)}]",
         help=f"Rule: {plain(claim.rule)}",
     )
     with link:

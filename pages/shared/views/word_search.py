@@ -5,17 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core.corpora.word_search import searched_words
-from pages.shared.frame import address
+from pages.shared.frame import choices
 
 MAX_LETTERS = 60
 
 
-def wanted(key: str) -> list[str]:
+def words(key: str) -> list[str]:
     """The words that the reader searches for, lower case; none where nothing is searched."""
-    return searched_words(given(key))
+    return searched_words(text(key))
 
 
-def given(key: str) -> str:
+def text(key: str) -> str:
     """The box of the search; returns its text as the reader typed it."""
     help_text = "A word, or several that stand one after the other. * stands for any ending."
-    return address.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
+    return choices.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)

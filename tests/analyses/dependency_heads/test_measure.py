@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses, Rules
+from bertviz_core.analyses.dependency_heads.gold_trees import Rules
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses
 from bertviz_core.analyses.dependency_heads.measure import accumulator, finish
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
 from bertviz_core.analyses.proportions import wilson

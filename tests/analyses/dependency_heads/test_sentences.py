@@ -9,14 +9,13 @@ import pytest
 from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
 from bertviz_core.analyses.dependency_heads.result import VIEWS
-from bertviz_core.analyses.dependency_heads.sentences import (
+from bertviz_core.analyses.dependency_heads.sentence_blocks import (
     ORDERS,
+    SentenceQuery,
     StoredTreebank,
-    Wanted,
-    find,
     stored_treebank,
-    tally,
 )
+from bertviz_core.analyses.dependency_heads.sentences import find, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
@@ -84,11 +83,11 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
     for which, minimum, searched, order in product(
         ("all", "right", "wrong"), (-1.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
-        wanted = Wanted(head, direction, relation, view, merge, which, minimum, searched, order)
+        query = SentenceQuery(head, direction, relation, view, merge, which, minimum, searched, order)
         expected = oracle.found_sentences(sentences, relation, which, minimum, searched, order)
-        counts = tally(stored[1], wanted)
+        counts = tally(stored[1], query)
         assert counts.sum() == len(expected)
-        pages = [find(stored[1], wanted, counts, first, 2) for first in range(0, len(expected), 2)]
+        pages = [find(stored[1], query, counts, first, 2) for first in range(0, len(expected), 2)]
         shown = [example for page in pages for example in page]
         numbers = [sentence["number"] for sentence in sentences]
         assert [numbers.index(example.sentence["number"]) for example in shown] == expected
@@ -100,10 +99,10 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
-    wanted = Wanted(Head(0, 1), 0, "all", order="file order")
+    query = SentenceQuery(Head(0, 1), 0, "all", order="file order")
     shown = stored[0].show()
-    counts = tally(shown, wanted)
-    assert [example.sentence["number"] for example in find(shown, wanted, counts, 0, 10)] == [0, 1, 2]
+    counts = tally(shown, query)
+    assert [example.sentence["number"] for example in find(shown, query, counts, 0, 10)] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
 
 
@@ -122,4 +121,4 @@ def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> Non
             store.keep_detail(f"key/{name}", stream.read())
     assert stored_treebank(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        tally(StoredTreebank(store, "key", where.source, 3), Wanted(Head(0, 0), 0, "all"))
+        tally(StoredTreebank(store, "key", where.source, 3), SentenceQuery(Head(0, 0), 0, "all"))

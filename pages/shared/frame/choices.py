@@ -1,0 +1,190 @@
+"""Choices of a page, drawn in place of Streamlit's own widgets.
+
+They take their values from the address on arrival; afterwards the address follows them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from bertviz_core.numbers import small_int
+from bertviz_core.plotting.writing import isolated
+from pages.shared.frame.address import current
+
+T = TypeVar("T")
+Read = Callable[[str], Any]
+
+
+def selectbox(
+    label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, unavailable: str = "", **more: Any
+) -> T:
+    """A selectbox. follows: see `_restore`.   unavailable: why an option of a link is not there, with {} for it."""
+    read, custom = _one_of(options), more.get("accept_new_options", False)
+    _restore(label, key, default, str if custom else read, None if custom else options, follows, unavailable)
+    if follows:
+        more["on_change"] = _explicit(key, more.get("on_change"))
+    return _drawn(key, default, st.selectbox(label, options, key=key, **more), follows)
+
+
+def segmented(label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, **more: Any) -> T:
+    """A segmented control, one option of which is always chosen."""
+    _restore(label, key, default, _one_of(options), options, follows)
+    if follows:
+        more["on_change"] = _explicit(key, more.get("on_change"))
+    chosen = st.segmented_control(label, options, required=True, key=key, **more)
+    return _drawn(key, default, default if chosen is None else chosen, follows)
+
+
+def select_slider(label: str, options: Sequence[T], *, key: str, default: T, **more: Any) -> T:
+    """A slider over options."""
+    _restore(label, key, default, _one_of(options), options)
+    return _drawn(key, default, st.select_slider(label, options, key=key, **more))
+
+
+def slider(label: str, low: float, high: float, default: float, step: float, *, key: str, **more: Any) -> float:
+    """A slider over numbers."""
+    _restore(label, key, default, functools.partial(_number, low=low, high=high))
+    return _drawn(key, default, st.slider(label, low, high, step=step, key=key, **more))
+
+
+def number(label: str, low: int, high: int = 10**9, default: int | None = 0, *, key: str, **more: Any) -> Any:
+    """A whole number; None where the default is None and nothing is entered."""
+    _restore(label, key, default, functools.partial(_whole, low=low, high=high), range(low, high + 1))
+    empty = {"value": None} if default is None else {}
+    draw: Any = st.number_input
+    return _drawn(key, default, draw(label, low, high, key=key, **empty, **more))
+
+
+def toggle(label: str, *, key: str, **more: Any) -> bool:
+    """A switch that is off by default."""
+    _restore(label, key, False, _one_of((True, False)))
+    return _drawn(key, False, st.toggle(label, key=key, **more))
+
+
+def checkbox(label: str, *, key: str, **more: Any) -> bool:
+    """A checkbox that is off by default."""
+    _restore(label, key, False, _one_of((True, False)))
+    return _drawn(key, False, st.checkbox(label, key=key, **more))
+
+
+def text(
+    draw: Callable[..., str | None], label: str, *, key: str, default: str, most: int | None = None, **more: Any
+) -> str:
+    """A text, drawn by st.text_input or st.text_area; at `most` so many characters of it go to the address."""
+    _restore(label, key, default, str)
+    return _drawn(key, default, draw(label, key=key, **more) or "", most=most)
+
+
+def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
+    """Several options, separated by commas in the address."""
+    read = _one_of(options)
+    if key in st.session_state:
+        st.session_state[key] = [option for option in st.session_state[key] if option in options]
+    _restore(label, key, list(default), lambda given: [read(part) for part in given.split(",") if part])
+    return _drawn(key, list(default), st.multiselect(label, options, key=key, **more))
+
+
+def _restore(
+    label: str, key: str, default: Any, read: Read, valid: Any = None, follows: bool = False, unavailable: str = ""
+) -> None:
+    """Give a choice its value before it is drawn.
+
+    Args:
+        label: Of the widget.
+        key: Of the widget and of the parameter.
+        default: Without a parameter.
+        read: From the parameter's text; raises ValueError.
+        valid: The values there are, where these change.
+        follows: Whether the choice moves with its default as long as the reader has not chosen.
+        unavailable: Why a value is not there, with {} for it.
+    """
+    address = current()
+    if key not in address.restored or key not in st.session_state:
+        st.session_state[key] = _arrived(label, key, default, read, unavailable)
+        address.restored.add(key)
+    else:
+        value = st.session_state[key]
+        is_gone = valid is not None and value is not None and value not in valid
+        is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
+        if is_gone or is_unchosen:
+            st.session_state[key] = default
+    address.defaults[key] = default
+
+
+def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -> Any:
+    address = current()
+    if key not in address.parameters:
+        return default
+    given = address.parameters[key]
+    try:
+        return read(given)
+    except ValueError:
+        name = isolated(f"“{given[:40]}”")
+        address.problems[key] = (unavailable.format(name) or f"{label}: {name} is not available here", default)
+        address.explicit.discard(key)
+        return default
+
+
+def _drawn(key: str, default: Any, value: T, follows: bool = False, most: int | None = None) -> T:
+    """Note a choice for the address."""
+    address = current()
+    is_default = value == default and not (follows and key in address.explicit)
+    address.drawn[key] = None if is_default or value is None else _text(value)[:most]
+    return value
+
+
+def _explicit(key: str, then: Callable[[], None] | None) -> Callable[[], None]:
+    def changed() -> None:
+        current().explicit.add(key)
+        if then is not None:
+            then()
+
+    return changed
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return ",".join(map(_text, value)) if isinstance(value, list) else str(value)
+
+
+def _one_of(options: Sequence[Any]) -> Read:
+    known = {_text(option): option for option in options}
+
+    def read(given: str) -> Any:
+        if given not in known:
+            raise ValueError(given)
+        return known[given]
+
+    return read
+
+
+def _number(given: str, low: float, high: float) -> float:
+    value = float(given)
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(given)
+    return value
+
+
+def _whole(given: str, low: int, high: int) -> int:
+    value = small_int(given)
+    if value is None or not low <= value <= high:
+        raise ValueError(given)
+    return value
+
+
+def ahead(key: str, default: str) -> str:
+    """A choice of the page before it is drawn, as text; its default for one that the reader has not made."""
+    address = current()
+    if key not in address.restored or key not in st.session_state:
+        return address.parameters.get(key, default)
+    value = st.session_state[key]
+    is_default = key not in address.explicit and value == address.defaults.get(key)
+    return default if is_default or value is None else _text(value)
