@@ -71,7 +71,7 @@ def bounded(source: Source) -> Source:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """Downloads have a process of their own: they wait for no analysis, and no analysis waits for another's download."""
+    """Downloads have a process of their own: neither they nor analyses wait for each other."""
     return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()}, access())
 
 
