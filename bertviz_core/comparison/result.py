@@ -196,7 +196,8 @@ class Comparison(Result):
         moved = f"{head.label(base)} changed most, from {number(change.a[at])} to {number(change.b[at])}"
         if np.isnan(change.p).all():
             return f"In {self.label(key)}, head {moved}; without standard errors no difference is marked."
-        return f"{int(change.marked.sum())} of {change.a.size} heads differ in {self.label(key)} (Holm-adjusted p < {ALPHA}); {moved}."
+        counted = f"{int(change.marked.sum())} of {change.a.size} heads differ in {self.label(key)}"
+        return f"{counted} (Holm-adjusted p < {ALPHA}); {moved}."
 
 
 def compare(a: Result, b: Result) -> Comparison:
