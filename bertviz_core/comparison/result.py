@@ -115,6 +115,11 @@ class Comparison(Result):
             found.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
         return found
 
+    def file_parts(self) -> tuple[str, ...]:
+        """Also what is compared, and the differences."""
+        kind, *made_of = Result.file_parts(self)
+        return kind, self.compared, *made_of, *self.names
+
     def arrays(self) -> dict[str, Any]:
         return {}
 
