@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.chunk_worker import ChunkWorker
 from bertviz_core.analyses.chunks import ChunkPass
@@ -18,12 +18,10 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import check_ray
 from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed
 from bertviz_core.errors import ModelError
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
-
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.model import AttentionModel
 
 
 class Cluster:

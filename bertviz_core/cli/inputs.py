@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,10 +16,8 @@ from bertviz_core.cli.console import Console, with_console
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-
-if TYPE_CHECKING:
-    from bertviz_core.models.segments import Segments
-    from bertviz_core.viewer.view import InputAttention, View
+from bertviz_core.models.segments import Segments
+from bertviz_core.viewer.view import InputAttention, View
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 HEAVIEST = 20  # lines that `attention` prints

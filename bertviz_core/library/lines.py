@@ -7,21 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.exports import write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.lines_page import frame_height, in_frame, lines_html
 from bertviz_core.viewer.view import InputAttention, View, look
-
-if TYPE_CHECKING:
-    from bertviz_core.models.checkpoint import Checkpoint
-    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)

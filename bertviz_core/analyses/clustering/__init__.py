@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.request import Request
 
 
 @dataclass(frozen=True, slots=True)

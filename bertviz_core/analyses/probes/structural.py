@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -19,13 +19,11 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.probes.scratch_array import ScratchArray
 from bertviz_core.analyses.probes.training import Curve, Schedule
+from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import buckets, collate
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.sentences import EncodedSentence
-
-if TYPE_CHECKING:
-    from bertviz_core.corpora.treebank.trees import Sentence
-    from bertviz_core.models.model import AttentionModel
 
 SENTENCES = 20  # in a step
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.viewer.switches import switched_off, switches
@@ -19,9 +19,6 @@ from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 GUESSES = 3
 TINY = 1e-38  # in place of a probability that has no logarithm
