@@ -22,6 +22,7 @@ from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.norms import observing
 from bertviz_core.models.reading import Chunk
 from bertviz_core.settings import Settings
 
@@ -53,8 +54,6 @@ class ChunkWorker:
         Returns:
             JSON: the model's SHAPE, or the error.
         """
-        from bertviz_core.models.norms import observing
-
         fields = json.loads(task)
         try:
             settings = Settings(**fields["settings"])

@@ -58,7 +58,6 @@ class Cluster:
             What the pass has to know of it, without weights.
         """
         from bertviz_core.models.loading import load_tokens
-        from bertviz_core.models.model import AttentionModel
 
         progress.start("Starting workers")
         self._together, self._files, self._fields, self._progress = together, {}, {}, progress

@@ -23,6 +23,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import encode_words
+from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview.clearest import Segment, clearest, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
@@ -161,8 +162,6 @@ def _run(
     red: Sequence[int] = (), red_keys: bool = False,
 ) -> Lines:  # fmt: skip
     """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
-    from bertviz_core.models.single_input import attention
-
     words, layout = example.words, layout_of(example, model.tokens)
     seen = look(layout, attention(model, example), View(words=words is not None, first_piece=paper))
     units = seen.queries

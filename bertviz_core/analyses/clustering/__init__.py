@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
+from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.request import Request
 
 
@@ -22,12 +23,9 @@ class ClusteringView(View):
     )
 
     def check(self) -> None:
-        from bertviz_core.analyses.behaviors import Thresholds
-
         Thresholds.read(self.threshold or [])
 
     def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
-        from bertviz_core.analyses.behaviors import Thresholds
         from bertviz_core.analyses.linguistic import linguistic_heads
 
         named = linguistic_heads(request, find)
