@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
@@ -24,7 +25,7 @@ from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
 
 
-class Cluster:
+class Cluster(AbstractContextManager["Cluster"]):
     """Workers with the model of one pass after another, started for the first one; a context that ends them."""
 
     def __init__(self, execution: Execution) -> None:
@@ -43,9 +44,6 @@ class Cluster:
             how = self.execution
             self._pool = Pool(ChunkWorker, how.workers, how.ray, how.device, self._prepare)
         return self._pool
-
-    def __enter__(self) -> Cluster:
-        return self
 
     def __exit__(self, *error: object) -> None:
         if self._pool is not None:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-
-import streamlit as st
 
 from pages.shared import files
-
-HERE = Path(__file__).parent
+from pages.shared.components import component
 
 
 def drawings(items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = ()) -> None:
@@ -20,15 +16,7 @@ def drawings(items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = 
         key: Of the component.
         links: To each drawing in the attention viewer, as `viewer_link.hidden` gives them; empty for none.
     """
-    component = st.components.v2.component(
-        "drawings",
-        html='<div class="drawings"></div>',
-        css=(HERE / "drawings.css").read_text(encoding="utf-8"),
-        js=(HERE / "drawings.js").read_text(encoding="utf-8"),
-    )
     names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
     rows = zip(items, names, links or [""] * len(items), strict=True)
-    component(
-        data=[{"title": title, "svg": svg, "file": name, "link": link} for (title, svg), name, link in rows],
-        key=key,
-    )
+    data = [{"title": title, "svg": svg, "file": name, "link": link} for (title, svg), name, link in rows]
+    component("drawings", html='<div class="drawings"></div>')(data=data, key=key)

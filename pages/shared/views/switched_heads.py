@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -19,6 +18,7 @@ from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
+from pages.shared.views.attention_panel import quoted
 
 GUESSES = 3
 TINY = 1e-38  # in place of a probability that has no logarithm
@@ -64,9 +64,5 @@ def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
 
 
 def _best(prediction: Prediction) -> str:
-    shown: Sequence[tuple[str, float]] = prediction.best[:GUESSES]
-    return ", ".join(
-        f"{'**' if label == prediction.original else ''}“{plain(shorten(label))}”"
-        f"{'**' if label == prediction.original else ''} {share:.1%}"
-        for label, share in shown
-    )
+    shown = prediction.best[:GUESSES]
+    return ", ".join(f"{quoted(label, label == prediction.original)} {share:.1%}" for label, share in shown)
