@@ -43,8 +43,10 @@ def everything_key(requests: list[Request]) -> str:
 
 
 def hub_model(key: str, wanted: list[Request]) -> None:
-    """Ask for a hub model's files and for all of these analyses of it, as one job under `everything_key`."""
-    _ask(key, wanted[0].checkpoint.name, lambda: tasks.hub_model(wanted, services.store()))
+    """Ask for a hub model's files, then for all of these analyses of it, as one job under `everything_key`."""
+    model = wanted[0].checkpoint
+    following = ((jobs.ANALYSES, lambda: tasks.hub_model(wanted, services.store())),)
+    _ask(key, model.name, lambda: tasks.download(model.name, model.revision), jobs.DOWNLOADS, following)
 
 
 def download(key: str, name: str, revision: str | None) -> None:
@@ -52,12 +54,19 @@ def download(key: str, name: str, revision: str | None) -> None:
     _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)
 
 
-def _ask(key: str, title: str, task: Callable[[], Task], lane: str = jobs.ANALYSES) -> None:
+def _ask(
+    key: str,
+    title: str,
+    task: Callable[[], Task],
+    lane: str = jobs.ANALYSES,
+    then: tuple[tuple[str, Callable[[], Task]], ...] = (),
+) -> None:
     """Queue it, or join the job that runs; what hinders that is the error of a job that has ended."""
     try:
         if problem := services.store().problem:
             raise problem
-        job = services.jobs().submit(key, title, task(), _asker(), lane)
+        following = tuple((lane, follows()) for lane, follows in then)
+        job = services.jobs().submit(key, title, task(), _asker(), lane, following)
     except BertvizError as error:
         job = Job(key, title).finish("failed", error)
     mine = _mine()
