@@ -54,12 +54,14 @@ weights = selection.settings.weights
 seen = look(shown.layout, services.attention(model, shown.example, weights), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
     attention_panel.claim(seen, selection, view, min_weight if shape == "lines" else 0)
+    whole = services.predictions(model, one, changed) if positions else ()
+    without = services.predictions(model, one, changed, off) if off is not None else ()
     if positions:
         maps = (services.attention(model, each.example, weights) for each in (one, changed))
         difference = moved(*maps)
-        attention_panel.masking(difference, services.predictions(model, one, changed), selection)
+        attention_panel.masking(difference, whole, selection)
     if off is not None:
-        switched_heads.guesses(model, one, changed, off)
+        switched_heads.guesses(whole, without, off)
 if not seen.weights.size:
     address.stop()
 
@@ -84,7 +86,8 @@ with right if other is None else st.container():
     attention_panel.pictures(seen, selection)
 
 pair = token_pair.heads(seen, selection)
-attention_panel.downloads(seen, selection, shown, pair, shape)
+guesses = {"": whole} | ({} if off is None else {switched_heads.names(off): without})
+attention_panel.downloads(seen, selection, shown, pair, shape, guesses)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",
