@@ -115,6 +115,11 @@ class Comparison(Result):
             found.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
         return found
 
+    def file_parts(self) -> tuple[str, ...]:
+        """Also what is compared, and the differences."""
+        kind, *made_of = Result.file_parts(self)
+        return kind, self.compared, *made_of, *self.names
+
     def arrays(self) -> dict[str, Any]:
         return {}
 
@@ -183,6 +188,11 @@ class Comparison(Result):
         """The quantity that is shown at first."""
         return next(iter(self.a))
 
+    def label(self, key: str) -> str:
+        """What a quantity is called on the screen."""
+        labels = {column.quantity: column.label for column in ANALYSES[self.compared].columns}
+        return labels.get(key, key.replace("_", " "))
+
     def claim_of(self, key: str, base: int = 1) -> str:
         """What changed in one quantity, in one sentence."""
         change = self.changes[key]
@@ -190,10 +200,9 @@ class Comparison(Result):
         at = (head.layer, head.head)
         moved = f"{head.label(base)} changed most, from {number(change.a[at])} to {number(change.b[at])}"
         if np.isnan(change.p).all():
-            return f"In {key}, head {moved}; without standard errors no difference is marked."
-        return (
-            f"{int(change.marked.sum())} of {change.a.size} heads differ in {key} (Holm-adjusted p < {ALPHA}); {moved}."
-        )
+            return f"In {self.label(key)}, head {moved}; without standard errors no difference is marked."
+        counted = f"{int(change.marked.sum())} of {change.a.size} heads differ in {self.label(key)}"
+        return f"{counted} (Holm-adjusted p < {ALPHA}); {moved}."
 
 
 def compare(a: Result, b: Result) -> Comparison:
