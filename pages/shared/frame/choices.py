@@ -18,6 +18,7 @@ from pages.shared.frame.address import current
 
 PROJECTOR = "projector"  # key of the switch
 TYPE = 1.44  # how much larger a projector's type is: 23 px for 16
+ROOM = 1.25  # how much wider its widgets are: all of a page's stay in their line
 T = TypeVar("T")
 Read = Callable[[str], Any]
 
@@ -51,7 +52,7 @@ def select_slider(label: str, options: Sequence[T], *, key: str, default: T, **m
 def slider(label: str, low: float, high: float, default: float, step: float, *, key: str, **more: Any) -> float:
     """A slider over numbers."""
     _restore(label, key, default, functools.partial(_number, low=low, high=high))
-    return _drawn(key, default, st.slider(label, low, high, step=step, key=key, **_sized(more)))
+    return _drawn(key, default, st.slider(label, low, high, step=step, key=key, **more))
 
 
 def number(label: str, low: int, high: int = 10**9, default: int | None = 0, *, key: str, **more: Any) -> Any:
@@ -194,14 +195,14 @@ def projecting() -> bool:
     return ahead(PROJECTOR, "false") == "true"
 
 
-def wide(pixels: int) -> int:
-    """So many pixels, or as many more as the type is larger."""
-    return round(TYPE * pixels) if projecting() else pixels
+def wide(pixels: int, share: float = TYPE) -> int:
+    """So many pixels, or a share of them where the page is shown to a room."""
+    return round(share * pixels) if projecting() else pixels
 
 
 def _sized(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a widget whose width is in pixels."""
-    return options | {"width": wide(options["width"])} if isinstance(options.get("width"), int) else options
+    return options | {"width": wide(options["width"], ROOM)} if isinstance(options.get("width"), int) else options
 
 
 def ahead(key: str, default: str) -> str:
