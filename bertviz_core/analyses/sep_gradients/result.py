@@ -46,7 +46,7 @@ class SepGradients(HeadAverages):
         or "to_{}_times_attention". Classes that no segment has are missing."""
         sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
         total = np.sum(list(sums.values()), axis=0)
-        return {name: values / total for name, values in sums.items()}
+        return {name: share(values, total) for name, values in sums.items()}
 
     def arrays(self) -> dict[str, Any]:
         # Spelled out: zero-argument super() breaks in a dataclass with slots.
