@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.proportions import share
 
 CLASSES = ("sep", "punct", "cls", "other")  # they partition the tokens of a segment
 QUANTITIES = (
