@@ -54,6 +54,16 @@ class Result(ABC):
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding."""
         return {}
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know before believing the numbers."""
+        return []
+
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        """Provenance of everything that was read, by the words that name its numbers."""
+        return {"these numbers": self.provenance}
+
     def default_view(self) -> Result:
         """What tables and figures show where nothing else is chosen."""
         return self

@@ -115,6 +115,10 @@ class Comparison(Result):
             found.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
         return found
 
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        return {"the numbers of A": self.provenance, "the numbers of B": self.other}
+
     def arrays(self) -> dict[str, Any]:
         return {}
 

@@ -131,6 +131,8 @@ def test_exports_have_every_number(run):
     assert "norm_sep" not in whole["a"] and any("norm_sep" in note for note in comparison.notes)
     for suffix, build in exports.builders(comparison).items():
         assert build(), suffix
+    page = exports.to_html(comparison).decode()
+    assert "weights: norms" in page.split("Where the numbers of B come from")[1] and "conservative" in page
 
 
 def test_dots_on_the_diagonal_are_heads_that_did_not_change(run):
