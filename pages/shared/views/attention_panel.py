@@ -152,8 +152,9 @@ def downloads(
         | (masked if any(guesses.values()) else {})
     )
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
+    asked = "; guesses: what the model expects of masked words" * any(guesses.values())
     st.caption(
-        "CSV: this head, as shown; heads: all heads from the one token to the other. safetensors: every head."
+        f"CSV: this head, as shown; heads: all heads from the one token to the other{asked}. safetensors: every head."
         + pictures
     )
 
