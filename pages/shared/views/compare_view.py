@@ -94,14 +94,14 @@ def _corpora(analysis: str) -> dict[str, str]:
 
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
-    """As "demo on encyclopedia, norms": what differs from the defaults is named."""
+    """As "demo, norms on encyclopedia": what differs from the defaults is named."""
     usual = Settings(weights="norms").to_json() | {"weights": "attention"}
     settings = {"weights": "attention"} | origin["settings"]
     words = {"mode": "mode {}", "max_length": "at most {} tokens", "limit": "{} inputs", "seed": "seed {}"}
     different = [words.get(k, "{}").format(v) for k, v in settings.items() if v != usual[k]]
     different += [f"{name.replace('_', ' ')} {value}" for name, value in origin["options"].items()]
     different += [f"{role} {corpora[other['digest']]}" for role, other in origin.get("others", {}).items()]
-    return ", ".join([f"{model} on {corpora[origin['corpus']['digest']]}", *different])
+    return f"{', '.join([model, *different])} on {corpora[origin['corpus']['digest']]}"
 
 
 def _result(analysis: str, address: str) -> Any:
@@ -135,12 +135,13 @@ def notes(comparison: Comparison) -> None:
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
     """(label, value, beside it): both means, how many heads differ, the chosen head."""
-    marked = int(change.marked.sum())
-    tested = "no standard errors" if np.isnan(change.p).all() else f"of {change.a.size}, Holm-adjusted p < {ALPHA}"
+    marked, tested = str(int(change.marked.sum())), f"of {change.a.size}, adjusted p < {ALPHA}"
+    if np.isnan(change.p).all():
+        marked, tested = "–", "no standard errors"
     entries = [
         ("Mean over heads, A", number(float(np.nanmean(change.a))), ""),
         ("Mean over heads, B", number(float(np.nanmean(change.b))), ""),
-        ("Heads that differ", str(marked), tested),
+        ("Heads that differ", marked, tested),
     ]
     layers, heads = change.a.shape
     if selection.head.layer < layers and selection.head.head < heads:
