@@ -129,8 +129,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
 
 def file_name(result: Result, suffix: str) -> str:
     """As "surface_patterns-demo-encyclopedia.csv"."""
-    about = origin(result.provenance)
-    return slug(result.analysis, Path(about["model"]).name, about["corpus"]) + suffix
+    return slug(*result.file_parts()) + suffix
 
 
 def slug(*parts: str) -> str:

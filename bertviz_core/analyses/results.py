@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -63,6 +64,10 @@ class Result(ABC):
     def runs(self) -> dict[str, dict[str, Any]]:
         """Provenance of everything that was read, by the words that name its numbers."""
         return {"these numbers": self.provenance}
+
+    def file_parts(self) -> tuple[str, ...]:
+        """What the name of a file of it says: the analysis, the model, the corpus."""
+        return self.analysis, Path(self.provenance["model"]["name"]).name, self.provenance["corpus"]["name"]
 
     def default_view(self) -> Result:
         """What tables and figures show where nothing else is chosen."""

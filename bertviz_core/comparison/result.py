@@ -111,14 +111,18 @@ class Comparison(Result):
         if self.missing:
             found.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
-            found = [note for note in found if note != CONSERVATIVE]
-            of_checkpoints = "checkpoints" in self.provenance | self.other
-            found.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
+            untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else ONE_SEGMENT
+            found = [*(note for note in found if note != CONSERVATIVE), UNTESTED.get(self.compared, untested)]
         return found
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
         return {"the numbers of A": self.provenance, "the numbers of B": self.other}
+
+    def file_parts(self) -> tuple[str, ...]:
+        """Also what is compared, and the differences."""
+        kind, *made_of = Result.file_parts(self)
+        return kind, self.compared, *made_of, *self.names
 
     def arrays(self) -> dict[str, Any]:
         return {}
@@ -188,9 +192,14 @@ class Comparison(Result):
         """The quantity that is shown at first."""
         return next(iter(self.a))
 
+    def label(self, key: str) -> str:
+        """What a quantity is called on the screen."""
+        labels = {column.quantity: column.label for column in ANALYSES[self.compared].columns}
+        return labels.get(key, key.replace("_", " "))
+
     def claim_of(self, key: str, base: int = 1) -> str:
         """What changed in one quantity, in one sentence."""
-        change, name = self.changes[key], key.replace("_", " ")
+        change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
         at = (head.layer, head.head)
         if change.difference[at] == 0:

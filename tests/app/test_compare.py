@@ -61,7 +61,9 @@ def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tm
     compute_all(requests, store)
     a, b = (request.key()[:16] for request in sorted(requests, key=lambda request: request.checkpoint.name))
     app = open_app("compare", analysis="surface_patterns", a=a, b=b)
-    assert re.search(r"[1-4] of 4 heads differ in previous \(Holm-adjusted p < 0.05\)", words(app)), words(app)
+    assert re.search(
+        r"[1-4] of 4 heads differ in attention to the previous token \(Holm-adjusted p < 0.05\)", words(app)
+    ), words(app)
     assert [app.selectbox(key=name).value for name in "ab"] == [a, b]
     assert {"step-0000010", "step-0000200"} <= {option.split(" on ")[0] for option in app.selectbox(key="a").options}
 

@@ -119,9 +119,9 @@ def quantity(comparison: Comparison) -> str:
         list(comparison.a),
         key="compared",
         default=comparison.opens_on,
-        format_func=lambda key: key.replace("_", " "),
+        format_func=comparison.label,
         follows=True,
-        width=170,
+        width=230,
     )
 
 
@@ -164,9 +164,12 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
     for column, (name, title, values, options) in zip(st.columns(3, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
-            described = value_map(values, key.replace("_", " "), base=selection.base, **options)  # type: ignore[arg-type]
+            described = value_map(values, comparison.label(key), base=selection.base, **options)  # type: ignore[arg-type]
             page.head_map(
-                described, f"compare-map-{name}", f"Map of all heads, layer by head: {title}, {key}", selection
+                described,
+                f"compare-map-{name}",
+                f"Map of all heads, layer by head: {title}, {comparison.label(key)}",
+                selection,
             )
 
 
