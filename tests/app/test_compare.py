@@ -65,7 +65,7 @@ def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tm
         r"[1-4] of 4 heads differ in attention to the previous token \(Holm-adjusted p < 0.05\)", words(app)
     ), words(app)
     assert [app.selectbox(key=name).value for name in "ab"] == [a, b]
-    assert {"step-0000010", "step-0000200"} <= {option.split(" on ")[0] for option in app.selectbox(key="a").options}
+    assert {"step-0000010", "step-0000200"} <= {option.split(",")[0] for option in app.selectbox(key="a").options}
 
 
 def test_runs_with_further_files_are_offered_to_those_who_see_the_files(monkeypatch) -> None:
