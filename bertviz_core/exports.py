@@ -15,7 +15,7 @@ from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.settings import Settings
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
+INPUT_SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 SUFFIXES = (".csv", ".json", ".html", ".svg", ".safetensors")
 
 
@@ -143,17 +143,30 @@ def write(result: Result, path: Path) -> None:
 
 
 def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
-    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, or
-    .safetensors of every head. Raises SettingsError for another suffix."""
+    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
+    of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
     from bertviz_core.viewer.lines_figure import draw
 
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
         ".svg": lambda: draw(seen, head, min_weight=min_weight, title=title).encode(),
         ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
+        ".html": lambda: input_html(seen, head, origin),
         ".safetensors": lambda: seen.to_safetensors(origin),
     }
     write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
+
+
+def input_html(seen: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
+    """The lines of one input on a page that needs no network: of all heads, or of one where that is too much."""
+    from bertviz_core.viewer.lines_page import MAX_BYTES, lines_html
+
+    heads = list(all_heads(*seen.weights.shape[:2]))
+    if 2 * seen.of(head).size * len(heads) > MAX_BYTES:
+        heads = [head]
+    model = Path(origin["model"]).name
+    caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())
+    return lines_html(seen, heads, head, model=model, caption=caption).encode()
 
 
 def write_bytes(path: Path, data: bytes) -> None:

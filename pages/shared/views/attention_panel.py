@@ -134,8 +134,9 @@ def downloads(
     shape: str,
     guesses: Mapping[str, Sequence[Prediction]],
 ) -> None:
-    """What is shown, of this head as CSV, of every head as safetensors, all heads from the one to the other of a `pair`
-    (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
+    """What is shown, of this head as CSV, of every head as HTML and safetensors, all heads from the one to the other of
+    a `pair` (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of
+    their own.
 
     Args:
         guesses: Heads switched off, empty for the whole model -> the predictions.
@@ -147,6 +148,7 @@ def downloads(
         {
             "CSV": (f"{name}.csv", lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about})),
             "CSV: heads": (f"{name}.heads.csv", lambda: seen.pair_to_csv(*pair, about)),
+            "HTML": (f"{name}.html", lambda: exports.input_html(seen, selection.head, about)),
             "safetensors": (f"{name}.safetensors", lambda: seen.to_safetensors(about)),
         }
         | (masked if any(guesses.values()) else {})
@@ -154,8 +156,8 @@ def downloads(
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
     asked = "; guesses: what the model expects of masked words" * any(guesses.values())
     st.caption(
-        f"CSV: this head, as shown; heads: all heads from the one token to the other{asked}. safetensors: every head."
-        + pictures
+        f"CSV: this head, as shown; heads: all heads from the one token to the other{asked}. "
+        "HTML: the lines of every head, to hover over. safetensors: every head." + pictures
     )
 
 
