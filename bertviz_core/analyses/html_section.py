@@ -10,6 +10,7 @@ import numpy as np
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, origin
+from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.plotting.template import ON_WHITE
 
@@ -67,8 +68,8 @@ def highest_heads(result: Result, analysis: Analysis) -> str:
     parts = []
     for column, read in values:
         if not np.isnan(read).all():
-            layer, head = np.unravel_index(int(np.nanargmax(read)), read.shape)
-            parts.append(f"{column.label} {column.text(float(read[layer, head]))} (head {layer + 1}-{head + 1})")
+            head = highest(read)
+            parts.append(f"{column.label} {column.text(float(read[head.layer, head.head]))} (head {head.label()})")
     return f"Highest values: {'; '.join(parts)}." if parts else ""
 
 
