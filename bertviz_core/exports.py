@@ -18,8 +18,10 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
+from bertviz_core.plotting.svg.figure import figure_svg
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
+from bertviz_core.viewer.lines_figure import draw
 from bertviz_core.viewer.view import InputAttention
 
 if TYPE_CHECKING:
@@ -62,8 +64,7 @@ def to_table(result: Result) -> str:
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["skipped"]]
-    lines += result.summary().get("notes", [])
-    return "\n".join(lines)
+    return "\n".join([*lines, *result.notes])
 
 
 def paper_figure(result: Result) -> go.Figure:
@@ -96,8 +97,6 @@ def to_html(result: Result) -> bytes:
 
 def to_svg(result: Result) -> bytes:
     """The paper's figure, whole, without a browser."""
-    from bertviz_core.plotting.svg.figure import figure_svg
-
     about = origin(result.provenance)
     made_from = (
         f"{about['model_fingerprint'][:8]}, {about['corpus_digest'][:8]}, {about['mode']}; after Clark et al. 2019"
@@ -146,8 +145,6 @@ def write(result: Result, path: Path) -> None:
 def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
     """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
     of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
-    from bertviz_core.viewer.lines_figure import draw
-
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
         ".svg": lambda: draw(seen, head, min_weight=min_weight, title=title).encode(),

@@ -9,7 +9,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.chunks import compute_chunk
 from bertviz_core.analyses.registry import ANALYSES, examples_class
@@ -21,11 +21,10 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.norms import observing
 from bertviz_core.models.reading import Chunk
 from bertviz_core.settings import Settings
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model, as the driver needs it
 
@@ -55,8 +54,6 @@ class ChunkWorker:
         Returns:
             JSON: the model's SHAPE, or the error.
         """
-        from bertviz_core.models.norms import observing
-
         fields = json.loads(task)
         try:
             settings = Settings(**fields["settings"])

@@ -11,22 +11,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import metadata_of, pack, unpack
+from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.stream import Detailed, PortableAccumulator
 from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Chunk, Examples, Index
-
-if TYPE_CHECKING:
-    from bertviz_core.engine.progress import Progress
-    from bertviz_core.engine.stream import Detailed, PortableAccumulator
-    from bertviz_core.models.model import AttentionModel
 
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.chunk_worker import ChunkWorker
 from bertviz_core.analyses.chunks import ChunkPass
@@ -18,15 +19,13 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import check_ray
 from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed
 from bertviz_core.errors import ModelError
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Examples
 from bertviz_core.settings import Execution
 
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.model import AttentionModel
 
-
-class Cluster:
+class Cluster(AbstractContextManager["Cluster"]):
     """Workers with the model of one pass after another, started for the first one; a context that ends them."""
 
     def __init__(self, execution: Execution) -> None:
@@ -46,9 +45,6 @@ class Cluster:
             self._pool = Pool(ChunkWorker, how.workers, how.ray, how.device, self._prepare)
         return self._pool
 
-    def __enter__(self) -> Cluster:
-        return self
-
     def __exit__(self, *error: object) -> None:
         if self._pool is not None:
             self._pool.close()
@@ -60,7 +56,6 @@ class Cluster:
             What the pass has to know of it, without weights.
         """
         from bertviz_core.models.loading import load_tokens
-        from bertviz_core.models.model import AttentionModel
 
         progress.start("Starting workers")
         self._together, self._files, self._fields, self._progress = together, {}, {}, progress

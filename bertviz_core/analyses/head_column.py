@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.numbers import number
 from bertviz_core.plotting.palette import NEUTRAL, Marker
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ class HeadColumn:
 
     def text(self, value: float) -> str:
         """A value as it is shown."""
-        from bertviz_core.numbers import number
-
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
     def series(self, result: Any) -> Series:

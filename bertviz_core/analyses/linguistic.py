@@ -6,15 +6,12 @@ Nothing is computed: a stored result of the same model and settings, on corpora 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-
 
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
 MARKED = 6  # relations named, as many as the paper names

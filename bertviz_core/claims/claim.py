@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bertviz_core.heads import Head
-
 State = Literal["holds", "does not hold", "undecided"]
 
 
@@ -66,6 +64,9 @@ def decided(holds: bool) -> State:
     return "holds" if holds else "does not hold"
 
 
-def highest(values: np.ndarray) -> Head:
-    """The head with the highest of (layer, head) values."""
-    return Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+def present_values(result: Any, quantity: str) -> np.ndarray:
+    """(layer, head) document averages of a quantity; raises KeyError for one that no segment has."""
+    if quantity not in result.present:
+        raise KeyError(quantity)
+    values: np.ndarray = result[quantity]
+    return values

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import suppress
-from typing import Any, Self
+from contextlib import AbstractContextManager, suppress
+from typing import Any
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import INLINE, ROOT, check_ray, connect, reason
@@ -29,7 +29,7 @@ class WorkerLost(BertvizError):
     """A worker's process has ended, outside of a task."""
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Workers that perform one method's tasks; a context that ends them.
 
     A worker that is lost is replaced, and its tasks are given to another one; where there is no room for the new one,
@@ -72,9 +72,6 @@ class Pool:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

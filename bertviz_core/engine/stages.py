@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import Encoded
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)

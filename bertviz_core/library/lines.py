@@ -7,21 +7,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.exports import write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import attention as maps_of
+from bertviz_core.models.single_input import from_text
 from bertviz_core.settings import Settings
+from bertviz_core.viewer.lines_figure import draw
 from bertviz_core.viewer.lines_page import frame_height, in_frame, lines_html
 from bertviz_core.viewer.view import InputAttention, View, look
-
-if TYPE_CHECKING:
-    from bertviz_core.models.checkpoint import Checkpoint
-    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,6 @@ class AttentionLines:
 
     def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
         """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`."""
-        from bertviz_core.viewer.lines_figure import draw
-
         shown = Head.parse(head) if head else self.head
         shown.check(*self.weights.shape[:2])
         drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=0.02)
@@ -110,9 +108,6 @@ def attention(
         >>> bv.attention("demo", "The cat sat on the mat.", head="3-5").tokens[:3]
         ('[CLS]', 'the', 'cat')
     """
-    from bertviz_core.models.single_input import attention as maps_of
-    from bertviz_core.models.single_input import from_text
-
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)

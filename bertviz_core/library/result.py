@@ -12,6 +12,7 @@ import numpy as np
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
+from bertviz_core.claims import claims_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,6 @@ class AnalysisResult:
     def claim(self) -> str:
         """What it shows, in a sentence; beside it the paper's claim and whether it holds, where there is one."""
         from bertviz_core.analyses.html_section import highest_heads
-        from bertviz_core.claims import claims_of
 
         for claim in claims_of(self.analysis):
             if verdict := claim.verdict({self.analysis: self.result}):

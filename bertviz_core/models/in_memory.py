@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -105,7 +107,6 @@ def borrowed(
     import torch
 
     from bertviz_core.models.loading import choose_device, prepare
-    from bertviz_core.models.tokens import Tokens
 
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
@@ -126,8 +127,6 @@ def predicts_masked_words(model: Any) -> bool:
 
 def _register(encoder: Any) -> bool:
     """Have the encoder call the attention function that can be observed; False for a family that cannot."""
-    from bertviz_core.models.attention import register
-
     try:
         encoder.set_attn_implementation(register())
     except ValueError:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
 from bertviz_core.models.checkpoint import Checkpoint
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}

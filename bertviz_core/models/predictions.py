@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.labels import token_labels
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.tokens import Tokens
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 TOP = 5  # predictions shown for a masked token
 

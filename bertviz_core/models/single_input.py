@@ -8,20 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models.attention import forward
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.labels import Layout, labels_of, layout_of, relabel, token_labels, visible
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
-
-if TYPE_CHECKING:
-    from bertviz_core.models.checkpoint import Checkpoint
-    from bertviz_core.models.model import AttentionModel
 
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from bertviz_core.corpora.source import Start
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
+from bertviz_core.models.segments import frame_words
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
 
@@ -97,7 +98,7 @@ class Windows(Examples[Window]):
         items_of_spans = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, items_of_spans, strict=True):
             if items:
-                frame = self._frame(pieces[slice(*span)])
+                frame = frame_words(pieces[slice(*span)], self.tokens)
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
                     number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
@@ -116,14 +117,6 @@ class Windows(Examples[Window]):
         if long := sum(len(piece) > most for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)
         return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
-
-    def _frame(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(ids, types, words) of `[CLS] words [SEP]`."""
-        before, after = self.tokens.single
-        ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
-        owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-        owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
-        return ids, np.zeros(len(ids), dtype=np.int64), owners
 
     def _count_cut(self, document: CoreferenceDocument, end: int, skipped: Skipped) -> None:
         length = self.settings.max_length

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 
 # behavior -> the analysis and the quantity that show it
 SHOWN = {

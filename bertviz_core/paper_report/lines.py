@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +21,14 @@ from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.labels import Units, layout_of
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import encode_words
+from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview.clearest import Segment, clearest, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.lines_figure import Panel
 from bertviz_core.viewer.view import View, look
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
 ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
@@ -163,8 +162,6 @@ def _run(
     red: Sequence[int] = (), red_keys: bool = False,
 ) -> Lines:  # fmt: skip
     """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
-    from bertviz_core.models.single_input import attention
-
     words, layout = example.words, layout_of(example, model.tokens)
     seen = look(layout, attention(model, example), View(words=words is not None, first_piece=paper))
     units = seen.queries

@@ -13,7 +13,7 @@ from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes.figure import papers_scores, titles
-from bertviz_core.claims.claim import highest
+from bertviz_core.heads import highest
 from bertviz_core.paper_report.blocks import Table
 
 ABSENT = "–"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,11 @@ from pages.shared import services
 def plain(text: str) -> str:
     """Text that markdown will show as it is, among words of another direction too."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in isolated(text))
+
+
+def joined(tokens: str) -> str:
+    """Tokens between spaces as text: the pieces of a word together, and nothing in them markup."""
+    return plain(re.sub(r"(?<!\]) ##", "", tokens))  # [CLS] and [SEP] have no further pieces
 
 
 def error(problem: BertvizError) -> None:

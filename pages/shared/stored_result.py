@@ -46,11 +46,7 @@ def offer(request: Request) -> None:
     """The running job, its error, or the offer to compute what is not stored; raises ModelError for a model that lacks
     what the analysis needs."""
     check_model(request)
-    job = reader_jobs.job_of(request)
-    if job is not None and not job.finished:
-        job_panel.running(job)
-    else:
-        job_panel.ended(job)
+    if not job_panel.is_running(reader_jobs.job_of(request)):
         _offer(request)
 
 

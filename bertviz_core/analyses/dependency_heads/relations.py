@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, highest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +66,7 @@ class RelationCounts(Result):
 
     def best_in(self, relation: str, direction: int) -> Head:
         """The head with the highest accuracy on a relation in one direction, the first of equals."""
-        right = self.correct.sum(0)[direction, self.relations.index(relation)]
-        return Head(*(int(index) for index in np.unravel_index(int(right.argmax()), right.shape)))
+        return highest(self.correct.sum(0)[direction, self.relations.index(relation)])
 
     @property
     def offset_accuracy(self) -> np.ndarray:

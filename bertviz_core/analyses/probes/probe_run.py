@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,21 +17,18 @@ from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right
 from bertviz_core.analyses.probes.controls import control_governors
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, kind_of
+from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stages import Pass
+from bertviz_core.engine.stages import Pass, Stages
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.options import ProbeOptions
-    from bertviz_core.corpora.source import Source
-    from bertviz_core.engine.stages import Stages
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings
 
 WORDS = 10_000  # whose vectors are kept with the result
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from contextlib import AbstractContextManager
 
 import numpy as np
 import torch
@@ -19,13 +18,11 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.probes.scratch_array import ScratchArray
 from bertviz_core.analyses.probes.training import Curve, Schedule
+from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import buckets, collate
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.sentences import EncodedSentence
-
-if TYPE_CHECKING:
-    from bertviz_core.corpora.treebank.trees import Sentence
-    from bertviz_core.models.model import AttentionModel
 
 SENTENCES = 20  # in a step
 
@@ -37,7 +34,7 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
     return shortest_path(edges, directed=False, unweighted=True)[1:, 1:].astype(np.int16)
 
 
-class WordStates:
+class WordStates(AbstractContextManager["WordStates"]):
     """Hidden states of every word of every sentence, computed once; a context that removes its file when left.
 
     Attributes:
@@ -48,18 +45,15 @@ class WordStates:
         self.model, self.sentences = model, sentences
         shapes = [(model.layers + 1, len(each.sentence), model.encoder.config.hidden_size) for each in sentences]
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        self._room = ScratchArray(ends[-1], "hidden states")
-        flat = self._room.flat
+        self._scratch = ScratchArray(ends[-1], "hidden states")
+        flat = self._scratch.flat
         self.states = [
             flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
         ]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.states = []
-        self._room.__exit__(kind, error, trace)
+        self._scratch.__exit__(*error)
 
     @torch.inference_mode()
     def fill(self, progress: Progress, batch_tokens: int | None) -> None:

@@ -60,6 +60,13 @@ def number(label: str, low: int, high: int = 10**9, default: int | None = 0, *, 
     return _drawn(key, default, draw(label, low, high, key=key, **empty, **more))
 
 
+def page_of(total: int, size: int, *, key: str) -> int:
+    """The page, from 1, of `total` things of which a page shows `size`; not drawn where one page has them all."""
+    pages = max(1, -(-total // size))
+    chosen: int = number(f"Page of {pages:,}", 1, pages, 1, key=key, width=140) if pages > 1 else 1
+    return chosen
+
+
 def toggle(label: str, *, key: str, **more: Any) -> bool:
     """A switch that is off by default."""
     _restore(label, key, False, _one_of((True, False)))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bertviz_core import exports
 from bertviz_core.analyses.results import to_csv
-from bertviz_core.heads import Head
+from bertviz_core.heads import highest
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.plotting.head_map import picture_map
@@ -106,7 +106,7 @@ def table(seen: InputAttention, selection: Selection) -> None:
 def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
     """How far attention moved, and what the model would write instead, the token that stood there in bold."""
     head = selection.head
-    top = Head(*map(int, np.unravel_index(difference.argmax(), difference.shape)))
+    top = highest(difference)
     st.markdown(
         f"**Masking** shifted {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
         f"{difference[top.layer, top.head]:.0%} of head {top.label(selection.base)}'s, the largest shift of any "
@@ -114,15 +114,16 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
     )
     lines = []
     for one in predictions:
-        best = [f"{_bold(label, label == one.original)} {share:.1%}" for label, share in one.best]
-        was = f"{_bold(one.original, True)}, {one.probability:.1%}, rank {one.rank:,}"
+        best = [f"{quoted(label, label == one.original)} {share:.1%}" for label, share in one.best]
+        was = f"{quoted(one.original, True)}, {one.probability:.1%}, rank {one.rank:,}"
         lines.append(f"- Position {one.position + 1} ({was}): the model expects {', '.join(best)}")
     st.markdown("\n".join(lines))
     if not predictions:
         st.caption("This model has no masked-word head, so it makes no predictions.")
 
 
-def _bold(label: str, bold: bool) -> str:
+def quoted(label: str, bold: bool) -> str:
+    """A token's label between quotation marks, as Markdown."""
     return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
 
 
@@ -154,8 +155,9 @@ def downloads(
         | (masked if any(guesses.values()) else {})
     )
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
+    asked = "; guesses: what the model expects of masked words" * any(guesses.values())
     st.caption(
-        "CSV: this head, as shown; heads: all heads from the one token to the other. "
+        f"CSV: this head, as shown; heads: all heads from the one token to the other{asked}. "
         "HTML: the lines of every head, to hover over. safetensors: every head." + pictures
     )
 

@@ -31,8 +31,7 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
             st.caption("Finds every line of the corpus that has these words one after the other.")
             return
         total, hits = _search(source.digest, text, 0, source)
-        pages = max(1, -(-total // SHOWN))
-        number = choices.number(f"Page of {pages:,}", 1, pages, 1, key="find_page", width=140) if pages > 1 else 1
+        number = choices.page_of(total, SHOWN, key="find_page")
         if number > 1:
             total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")

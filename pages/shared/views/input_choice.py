@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
+from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.labels import layout_of
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import corpus_search
 from pages.shared.views.sentences import SENTENCES
-
-if TYPE_CHECKING:
-    from bertviz_core.corpora.word_search import Hit
-    from bertviz_core.models.model import AttentionModel
 
 KINDS = ("example", "own text", "corpus")
 EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right

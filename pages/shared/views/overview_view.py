@@ -96,11 +96,8 @@ def _row(request: Request) -> dict[str, str]:
 def compute_missing(page: str, selection: Selection) -> None:
     """What is missing as one job: the running one, or the offer to start it."""
     wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
-    job = reader_jobs.job(st.session_state.get("everything", ""))
-    if job is not None and not job.finished:
-        job_panel.running(job)
+    if job_panel.is_running(reader_jobs.job(st.session_state.get("everything", "")), "Finished passes are stored."):
         return
-    job_panel.ended(job, "Finished passes are stored.")
     if not wanted:
         apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
         st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")

@@ -47,10 +47,8 @@ def offer(selection: Selection) -> None:
 
 def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> None:
     """The link to the model, the running job, or the button that starts it."""
-    if job is not None and not job.finished:
-        job_panel.running(job)
+    if job_panel.is_running(job, "What was downloaded and computed is kept."):
         return
-    job_panel.ended(job, "What was downloaded and computed is kept.")
     if size == HERE:
         links.to("overview", f"Open {NAME}", icon=":material/dashboard:", model=NAME)
         return

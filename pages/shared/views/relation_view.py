@@ -177,8 +177,7 @@ def sentences(
     where = _where(stored, counts, request)
     found = derived(tally, where, query)
     total = int(found.sum())
-    pages = max(1, -(-total // SHOWN))
-    number = choices.number(f"Page of {pages:,}", 1, pages, 1, key="sentence_page", width=140) if pages > 1 else 1
+    number = choices.page_of(total, SHOWN, key="sentence_page")
     every, first = stored.provenance["sentences"], len(stored.sentences)
     is_all = first == every or isinstance(where, StoredTreebank)
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"

@@ -28,11 +28,8 @@ def offer(page: str, selection: Selection) -> None:
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
     names = ", ".join(boxes.plain(source.name) for source in corpora.values())
     st.caption(f"The report retells the paper for this model, as one page to read or to print; corpora: {names}.")
-    job = reader_jobs.job(st.session_state.get(KEY, ""))
-    if job is not None and not job.finished:
-        job_panel.running(job)
+    if job_panel.is_running(reader_jobs.job(st.session_state.get(KEY, "")), "Finished passes are stored."):
         return
-    job_panel.ended(job, "Finished passes are stored.")
     wanted = request.to_compute(services.find)
     some = any(services.find(one) is not None for one in request.requests())
     if lacking := bool(wanted) or request.lacks_lines(services.store()):
