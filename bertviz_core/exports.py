@@ -144,14 +144,16 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis, type(result)))]())
 
 
-def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
+def write_input(
+    attention: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0
+) -> None:
     """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, or
     .safetensors of every head. Raises SettingsError for another suffix."""
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
-        ".svg": lambda: draw(seen, head, min_weight=min_weight, title=title).encode(),
-        ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
-        ".safetensors": lambda: seen.to_safetensors(origin),
+        ".svg": lambda: draw(attention, head, min_weight=min_weight, title=title).encode(),
+        ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
+        ".safetensors": lambda: attention.to_safetensors(origin),
     }
     write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
 

@@ -194,8 +194,8 @@ def run_here(
     slices = Slices(examples.source)
     for chunk, which in chunks.needed():
         part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-        wanted = [chunks.together[index] for index in which]
-        chunks.take(chunk.number, which, compute_chunk(model, wanted, part, progress, batch_tokens))
+        requests = [chunks.together[index] for index in which]
+        chunks.take(chunk.number, which, compute_chunk(model, requests, part, progress, batch_tokens))
 
 
 def share_done(store: Store, request: Request) -> float | None:

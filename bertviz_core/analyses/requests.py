@@ -41,11 +41,11 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
     is kept, and a later call goes on from there.
     """
-    wanted = shared(request)
-    pinned = store.pinned(other.key() for other in wanted) if store else nullcontext()
+    together = shared(request)
+    pinned = store.pinned(other.key() for other in together) if store else nullcontext()
     with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
-        results = compute_pass(wanted, store, execution, progress or Progress(), model, workers=workers)
-    return results[wanted.index(request)]
+        results = compute_pass(together, store, execution, progress or Progress(), model, workers=workers)
+    return results[together.index(request)]
 
 
 def shared(request: Request) -> list[Request]:

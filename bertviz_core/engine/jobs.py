@@ -169,15 +169,15 @@ class Jobs:
         return order.index(job) + (lane.running is not None) if job in order else 0
 
     def _check_room(self, asker: str) -> None:
-        most, most_each = self._access.jobs, self._access.reader_jobs
-        if sum(asker in job.askers for job in self._unfinished) >= most_each:
+        maximum, reader_maximum = self._access.jobs, self._access.reader_jobs
+        if sum(asker in job.askers for job in self._unfinished) >= reader_maximum:
             raise QueueFull(
-                f"{most_each} of your jobs are unfinished: no more can be queued.",
+                f"{reader_maximum} of your jobs are unfinished: no more can be queued.",
                 hint="Wait for one to finish, or cancel one in the sidebar.",
             )
-        if len(self._unfinished) >= most:
+        if len(self._unfinished) >= maximum:
             raise QueueFull(
-                f"The queue is full: {most} jobs are unfinished.", hint="Try again when some have finished."
+                f"The queue is full: {maximum} jobs are unfinished.", hint="Try again when some have finished."
             )
 
     def _start(self, lane: Lane) -> None:

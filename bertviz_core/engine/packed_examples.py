@@ -14,8 +14,14 @@ ARRAYS = ("ids", "types", "words")
 
 def pack_examples(examples: Sequence[Encoded]) -> bytes:
     """What a model reads of them, and to which words their tokens belong."""
-    arrays = {name: np.concatenate([np.asarray(getattr(one, name)) for one in examples]) for name in ARRAYS}
-    return pack({"numbers": [one.number for one in examples], "lengths": [len(one) for one in examples], **arrays})
+    arrays = {name: np.concatenate([np.asarray(getattr(example, name)) for example in examples]) for name in ARRAYS}
+    return pack(
+        {
+            "numbers": [example.number for example in examples],
+            "lengths": [len(example) for example in examples],
+            **arrays,
+        }
+    )
 
 
 def unpack_examples(data: bytes) -> list[Encoded]:

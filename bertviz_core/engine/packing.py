@@ -63,8 +63,8 @@ def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str
         shape, index = entry["shape"], rows.get(name, ())
         kind, inner = np.dtype(DTYPES[entry["dtype"]]), shape[len(index) :]
         count = math.prod(inner)
-        place = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
-        stream.seek(begin + entry["data_offsets"][0] + place * count * kind.itemsize)
+        row = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
+        stream.seek(begin + entry["data_offsets"][0] + row * count * kind.itemsize)
         values[name] = np.frombuffer(stream.read(count * kind.itemsize), kind).reshape(inner)
     return values
 

@@ -113,7 +113,9 @@ def attention(
     settings.check(checkpoint.max_length)
     with _loaded(model, checkpoint, device, dtype) as loaded:
         has_words = not isinstance(text, str)
-        single = from_text(" ".join(text) if has_words else str(text), second, loaded.tokens, settings, given=has_words)
+        single = from_text(
+            " ".join(text) if has_words else str(text), second, loaded.tokens, settings, pre_split=has_words
+        )
         shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""

@@ -49,7 +49,7 @@ class OneInput:
         )
 
 
-def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, given: bool = False) -> OneInput:
+def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
     """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` where there is a second text; what is too long loses the end of its
     longer side. given: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
 
@@ -57,19 +57,19 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
     """
     texts = [part for part in (text, second) if part.strip()]
     words = [part.split() for part in texts]
-    sides = [_pieces(part.split(), tokens) if given else [tokens.encode(part)] for part in texts]
+    sides = [_pieces(part.split(), tokens) if pre_split else [tokens.encode(part)] for part in texts]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
     lengths = [sum(map(len, side)) for side in sides]
     selected = _fit(lengths, settings.max_length - sum(map(len, frame)))
     example = _frame(sides, selected, frame, settings)
-    example = example if given else replace(example, words=None)
+    example = example if pre_split else replace(example, words=None)
     begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
-    if given:
+    if pre_split:
         layout = _labeled(layout, example, list(chain(*words)))
-    unknown = [_unknown_words(text.split(), tokens) if given else tokens.unknown_parts(text) for text in texts]
+    unknown = [_unknown_words(text.split(), tokens) if pre_split else tokens.unknown_parts(text) for text in texts]
     layout = _with_unknown(layout, example.ids == tokens.unk, unknown)
     return OneInput(example, layout, sum(lengths) - sum(selected))
 

@@ -55,7 +55,7 @@ def layers_table(analysis: Analysis, result: Any) -> Table | None:
     papers = [paper.LAYER_MEANS[column.quantity] for column in shown]
     header = ["layer", *(part for column in shown for part in (column.short, "paper"))]
     rows = [
-        [str(layer + 1), *(cell for one, bert in zip(means, papers, strict=True) for cell in _cells(one, bert, layer))]
+        [str(layer + 1), *(cell for own, bert in zip(means, papers, strict=True) for cell in _cells(own, bert, layer))]
         for layer in range(max(len(means[0]), len(papers[0])))
     ]
     return Table(f"Means of each layer's heads; {BERT} has {len(papers[0])} layers ({paper.READ_OFF})", header, rows)
@@ -123,9 +123,9 @@ def tables(analysis: Analysis, result: Any) -> list[Table]:
     """The paper's table where it has one; for any other analysis its columns of heads."""
     if analysis.name in OF_THE_PAPER:
         return [OF_THE_PAPER[analysis.name](result)]
-    found = [heads_table(analysis, result)] if analysis.columns else []
+    shown = [heads_table(analysis, result)] if analysis.columns else []
     layers = layers_table(analysis, result)
-    return [*found, layers] if layers else found
+    return [*shown, layers] if layers else shown
 
 
 def _cell(value: Any) -> str:

@@ -37,9 +37,9 @@ def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGe
         mode += ", norms in place of weights"
     model, corpus = selection.checkpoint, selection.source
     files.name_after(model.label, shown or corpus.name)
-    made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
-    made_from = f"{model.label} ({model.fingerprint()[:8]}), {made_of}, {mode}"
-    st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
+    subject = shown or f"{corpus.name} ({corpus.digest[:8]})"
+    basis = f"{model.label} ({model.fingerprint()[:8]}), {subject}, {mode}"
+    st.session_state["origin"] = f"{basis}; after Clark et al. 2019"
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if name != "tour" and (step := small_int(address.get("tour"))):
         with line:
@@ -51,18 +51,18 @@ def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGe
     return line
 
 
-def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
+def title(name: str, subject: str = "", path: str = "") -> DeltaGenerator:
     """The page's title, where in the paper it stands, and what it is made of; `path` is said on pointing at it.
 
     Returns:
         The rest of the line.
     """
     entry = catalogue.entry(name)
-    st.set_page_config(page_title=f"{entry.title}: {made_of}" if made_of else entry.title)  # of the browser's tab
+    st.set_page_config(page_title=f"{entry.title}: {subject}" if subject else entry.title)  # of the browser's tab
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
-    help_text = boxes.plain(path) if path and path not in made_of else None
-    line.caption(boxes.plain(" · ".join(filter(None, (made_of, entry.section)))), help=help_text, wrap=False)
+    help_text = boxes.plain(path) if path and path not in subject else None
+    line.caption(boxes.plain(" · ".join(filter(None, (subject, entry.section)))), help=help_text, wrap=False)
     with line:
         appearance.leave_projector()
     return line
@@ -148,7 +148,7 @@ def table(
     shown = frame.drop(columns="label")
     numbers = [name for name in columns if shown[name].dtype.kind == "f"]
     digits = {name: "%.3f" if shown[name].max() >= 0.1 else "%.3g" for name in numbers}
-    digits |= {name: f"%.{places}f" for name, places in (decimals or {}).items()}
+    digits |= {name: f"%.{count}f" for name, count in (decimals or {}).items()}
     formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in numbers}
     labels = list(frame["label"])
     st.dataframe(

@@ -156,8 +156,8 @@ def stored_treebank(store: Store, key: str, source: Source) -> StoredTreebank | 
 Sentences = ShownRelations | StoredTreebank  # the first ones, or all
 
 
-def blocks(where: Sentences, query: SentenceQuery) -> Iterator[Block]:
-    if isinstance(where, StoredTreebank):
-        yield from where.blocks(query)
-    elif where.sentences:
-        yield FirstSentences(where, query)
+def blocks(sentences: Sentences, query: SentenceQuery) -> Iterator[Block]:
+    if isinstance(sentences, StoredTreebank):
+        yield from sentences.blocks(query)
+    elif sentences.sentences:
+        yield FirstSentences(sentences, query)

@@ -54,13 +54,15 @@ class SentenceExample:
         return float(self.weights[self.chosen].max()) / 255
 
 
-def tally(where: Sentences, query: SentenceQuery) -> np.ndarray:
+def tally(sentences: Sentences, query: SentenceQuery) -> np.ndarray:
     """(step, block) how many query sentences each block has of each weight; the sum of it is how many there are."""
-    each = [np.bincount(_steps(block, query)[1], minlength=STEPS) for block in blocks(where, query)]
+    each = [np.bincount(_steps(block, query)[1], minlength=STEPS) for block in blocks(sentences, query)]
     return np.array(each, dtype=np.int64).reshape(-1, STEPS).T
 
 
-def find(where: Sentences, query: SentenceQuery, counts: np.ndarray, first: int, count: int) -> list[SentenceExample]:
+def find(
+    sentences: Sentences, query: SentenceQuery, counts: np.ndarray, first: int, count: int
+) -> list[SentenceExample]:
     """The query sentences from number `first` on, in their order; `counts` is their `tally`, which says what blocks
     they are in."""
     last = first + count
@@ -68,14 +70,14 @@ def find(where: Sentences, query: SentenceQuery, counts: np.ndarray, first: int,
     starts = ends - counts
     on_page = (counts > 0) & (starts < last) & (ends > first)
     examples: dict[int, SentenceExample] = {}
-    for number, block in enumerate(blocks(where, query)):
+    for number, block in enumerate(blocks(sentences, query)):
         if not on_page[:, number].any():
             continue
-        places, steps = _steps(block, query)
+        indices, steps = _steps(block, query)
         for step in np.flatnonzero(on_page[:, number]):
             start = int(starts[step, number])
-            inside = places[steps == step][max(0, first - start) : last - start].tolist()
-            examples |= {max(first, start) + i: _example(block, place, query) for i, place in enumerate(inside)}
+            inside = indices[steps == step][max(0, first - start) : last - start].tolist()
+            examples |= {max(first, start) + i: _example(block, index, query) for i, index in enumerate(inside)}
     return [examples[rank] for rank in sorted(examples)]
 
 
@@ -89,15 +91,15 @@ def _steps(block: Block, query: SentenceQuery) -> tuple[np.ndarray, np.ndarray]:
     if query.which != "all":
         is_right = block.guesses.astype(np.int64) == block.governors - 1
         keep &= np.logical_or.reduceat(chosen & (is_right == (query.which == "right")), starts)
-    places = np.flatnonzero(keep)
+    indices = np.flatnonzero(keep)
     if query.searched:
-        places = np.array([i for i in places.tolist() if has(block.words(i), query.searched)], dtype=np.int64)
+        indices = np.array([i for i in indices.tolist() if has(block.words(i), query.searched)], dtype=np.int64)
     order = {ORDERS[0]: 255 - highest, ORDERS[1]: highest, ORDERS[2]: np.zeros_like(highest)}[query.order]
-    return places, order[places]
+    return indices, order[indices]
 
 
-def _example(block: Block, place: int, query: SentenceQuery) -> SentenceExample:
-    sentence, end = block.sentence(place), int(block.ends[place])
+def _example(block: Block, index: int, query: SentenceQuery) -> SentenceExample:
+    sentence, end = block.sentence(index), int(block.ends[index])
     span = slice(end - len(sentence["words"]), end)
     chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, query.relation)]
     return SentenceExample(sentence, block.guesses[span], block.weights[span], chosen)

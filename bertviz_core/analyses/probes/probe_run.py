@@ -131,19 +131,19 @@ class ProbeRun:
                 self._look_into(features, fitted)
             elif name == "attention-and-words":
                 self._keep_pairs(fitted.probe)
-        for place in range(len(trained[:1]), len(networks)):
-            number = place + 1 - len(trained[:1])
-            self._fill(features, networks, place, f"Computing maps of random layers {number}")
+        for index in range(len(trained[:1]), len(networks)):
+            number = index + 1 - len(trained[:1])
+            self._fill(features, networks, index, f"Computing maps of random layers {number}")
             for name, probes in drawn.items():
                 probes.append(self.fitting.fit(features, name))
         for name, probes in drawn.items():
             self._add(name, probes)
 
-    def _fill(self, features: Features, seeds: Sequence[int | None], place: int, stage: str) -> None:
+    def _fill(self, features: Features, seeds: Sequence[int | None], index: int, stage: str) -> None:
         """The maps of one of the networks: the trained one has no seed."""
         started = time.monotonic()
-        shares = place / len(seeds), (place + 1) / len(seeds)
-        pass_over = Pass({"maps": seeds[place]}, self.encoded, features.take, stage, "sentences", shares)
+        shares = index / len(seeds), (index + 1) / len(seeds)
+        pass_over = Pass({"maps": seeds[index]}, self.encoded, features.take, stage, "sentences", shares)
         self.stages.run(pass_over, self.model, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 

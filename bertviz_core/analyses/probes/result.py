@@ -88,8 +88,8 @@ class Probes(Result):
 
         Raises KeyError for a word whose vector is not kept.
         """
-        places = [self._index(word) for word in (governor, dependent)]
-        pair = self.vectors[places].astype(np.float32)
+        rows = [self._index(word) for word in (governor, dependent)]
+        pair = self.vectors[rows].astype(np.float32)
         return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias
 
     def _index(self, word: str) -> int:

@@ -91,8 +91,8 @@ class Data:
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
-        places = [self.row[index] for index in self.order]
-        return [(self.all_groups[group], np.array([row])) for group, row in places]
+        positions = [self.row[index] for index in self.order]
+        return [(self.all_groups[group], np.array([row])) for group, row in positions]
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part

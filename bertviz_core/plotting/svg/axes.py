@@ -52,9 +52,9 @@ class Axis:
 
     def fit(self, values: Iterable[Any]) -> None:
         """Take the range of the layout, or one around all values."""
-        given = self.spec.get("range")
-        if given is not None:
-            self.low, self.high = float(given[0]), float(given[1])
+        limits = self.spec.get("range")
+        if limits is not None:
+            self.low, self.high = float(limits[0]), float(limits[1])
             return
         if self.categories:
             self.low, self.high = -0.5, len(self.categories) - 0.5

@@ -130,8 +130,8 @@ class _Sheet:
     def shapes(self) -> Iterator[str]:
         """Lines and rectangles of the layout."""
         for shape in self.layout.get("shapes") or ():
-            x0, x1 = (self._place("x", shape["xref"], shape[end]) for end in ("x0", "x1"))
-            y0, y1 = (self._place("y", shape["yref"], shape[end]) for end in ("y0", "y1"))
+            x0, x1 = (self._pixels("x", shape["xref"], shape[end]) for end in ("x0", "x1"))
+            y0, y1 = (self._pixels("y", shape["yref"], shape[end]) for end in ("y0", "y1"))
             line = shape.get("line", {})
             dash = marks.DASHES.get(line.get("dash", ""), "none")
             path = f"M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}"
@@ -145,15 +145,15 @@ class _Sheet:
     def annotations(self) -> Iterator[str]:
         """Titles of panels, and notes inside them."""
         for note in self.layout.get("annotations") or ():
-            x = self._place("x", note.get("xref", "paper"), note["x"], note=True)
-            y = self._place("y", note.get("yref", "paper"), note["y"], note=True)
+            x = self._pixels("x", note.get("xref", "paper"), note["x"], note=True)
+            y = self._pixels("y", note.get("yref", "paper"), note["y"], note=True)
             anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", "center"), "middle")
             font = note.get("font", {})
             size = font.get("size", 12)
             drop = {"bottom": -4, "top": size}.get(note.get("yanchor", "bottom"), size / 3) - note.get("yshift", 0)
             yield text(x + note.get("xshift", 0), y + drop, note["text"], size, anchor, font.get("color", marks.INK))
 
-    def _place(self, way: str, ref: str, value: Any, note: bool = False) -> float:
+    def _pixels(self, way: str, ref: str, value: Any, note: bool = False) -> float:
         """Pixels of a place in the layout; a note counts in powers of ten on a logarithmic axis."""
         if ref == "paper":
             return self.x(value) if way == "x" else self.y(value)
@@ -165,13 +165,13 @@ class _Sheet:
     def legends(self) -> Iterator[str]:
         """Each legend in rows that fit, above its panel or under the figure."""
         for name, rows in self.legend_traces.items():
-            place = self.layout.get(name, {})
-            if legends.is_below(place):
+            spec = self.layout.get(name, {})
+            if legends.is_below(spec):
                 first = self.height - FOOT - ROW * len(rows)
-            elif place.get("yref") == "container":
+            elif spec.get("yref") == "container":
                 first = TITLE + 4
             else:
-                first = self.y(place.get("y", 1)) - ROW * len(rows) - 2
+                first = self.y(spec.get("y", 1)) - ROW * len(rows) - 2
             for index, row in enumerate(rows):
                 x = self.left
                 for trace in row:

@@ -13,7 +13,7 @@ from bertviz_core.viewer.view import InputAttention
 
 
 def attention_lines(
-    seen: InputAttention,
+    attention: InputAttention,
     head: Head,
     *,
     key: str,
@@ -34,7 +34,7 @@ def attention_lines(
     pins: "from3" or "to3", positions of first tokens, from 1.   masked: positions of masked tokens, from 0.
     on_pins, on_mask: called with the new pins, or the first position to mask or to give back, in session state.
     """
-    drawn = line_data(seen, head, title=title, min_weight=min_weight, masked=masked)
+    drawn = line_data(attention, head, title=title, min_weight=min_weight, masked=masked)
     data = {**drawn, "pins": list(pins), "text": text, "name": name, "canMask": can_mask}
     _component()(data=data, key=key, on_pins_change=on_pins, on_mask_change=on_mask)
 

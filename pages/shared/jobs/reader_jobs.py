@@ -42,9 +42,9 @@ def everything_key(requests: list[Request]) -> str:
     return "all/" + "/".join(request.key() for request in requests)
 
 
-def hub_model(key: str, wanted: list[Request]) -> None:
+def hub_model(key: str, requests: list[Request]) -> None:
     """Ask for a hub model's files and for all of these analyses of it, as one job under `everything_key`."""
-    _ask(key, wanted[0].checkpoint.name, lambda: tasks.hub_model(wanted, services.store()))
+    _ask(key, requests[0].checkpoint.name, lambda: tasks.hub_model(requests, services.store()))
 
 
 def download(key: str, name: str, revision: str | None) -> None:

@@ -70,6 +70,6 @@ def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> 
     shown = list(segments(result, column.quantity, selection.head))
     st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:
-        where = plain(f"segment {segment.number + 1}, {segment.where}")
-        st.markdown(f"**{number(segment.value)}** {where}: :gray[{joined(' '.join(segment.tokens))}]")
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
         viewer_link.to_segment(segment.number)
