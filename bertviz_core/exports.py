@@ -55,7 +55,7 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
 
 
 def to_table(result: Result) -> str:
-    """For a terminal: the table, then what it was computed from and what was left out."""
+    """The table as plain text, followed by what it was computed from and what was skipped."""
     provenance = result.provenance
     frame = result.to_frame()
     frame = frame[[name for name in frame.columns if not name.endswith("_interval")]]
@@ -77,7 +77,7 @@ def paper_figure(result: Result) -> go.Figure:
 
 
 def title_of(result: Result) -> str:
-    """As "Surface patterns: demo on encyclopedia"."""
+    """Title of a result, as "Surface patterns: demo on encyclopedia"."""
     about = origin(result.provenance)
     title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
     return f"{title}: {Path(about['model']).name} on {about['corpus']}"
@@ -129,7 +129,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
 
 
 def file_name(result: Result, suffix: str) -> str:
-    """As "surface_patterns-demo-encyclopedia.csv"."""
+    """File name of an exported result, as "surface_patterns-demo-encyclopedia.csv"."""
     about = origin(result.provenance)
     return slug(result.analysis, Path(about["model"]).name, about["corpus"]) + suffix
 
@@ -208,7 +208,8 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """The same for a single input that was run by itself: `digest` is that of its tokens."""
+    """Origin of a single input that was run by itself, in the fields of `results.origin`; `digest` is that of its
+    tokens."""
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

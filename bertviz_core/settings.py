@@ -41,7 +41,8 @@ class Settings:
         return self.mode == "paper"
 
     def to_json(self) -> dict[str, Any]:
-        """For keys and provenance: without `weights` where these are attention weights, so that older keys hold."""
+        """The settings for keys and provenance; `weights` is left out for attention weights, so that older keys
+        hold."""
         values = asdict(self)
         if self.weights == "attention":
             del values["weights"]

@@ -32,7 +32,7 @@ class Options:
         """Raise SettingsError for values that the analysis does not know."""
 
     def in_mode(self, paper: bool) -> Options:
-        """The same options under a mode, without what that mode makes redundant."""
+        """The options that count in a mode: without those that the mode makes redundant."""
         return self
 
     def to_json(self) -> dict[str, Any]:

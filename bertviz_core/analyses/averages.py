@@ -137,7 +137,7 @@ class SegmentAverages:
         return numbers
 
     def texts(self, tokens: Tokens) -> dict[str, Any]:
-        """Where the top segments stand, and their tokens, by number (as text)."""
+        """Locations and tokens of the top segments, by segment number (as text)."""
         chosen = [self.examples[number] for number in self._numbers()]
         return {str(e.number): {"where": e.where, "tokens": tokens.names(e.ids)} for e in chosen}
 

@@ -81,7 +81,14 @@ class ChunkWorker:
         return self._sums(which, lambda: kind.of_part(source, self.model.tokens, settings, part, data))
 
     def compute_part(self, data: bytes) -> bytes:
-        """The same of the first request over examples that `pack_examples` gave."""
+        """Sum the first request over a part of its examples.
+
+        Args:
+            data: The examples, as `pack_examples` gives them.
+
+        Returns:
+            The sums as `compute` returns them.
+        """
         return self._sums([0], lambda: unpack_examples(data))
 
     def _sums(self, which: list[int], examples: Callable[[], Iterable[Any]]) -> bytes:

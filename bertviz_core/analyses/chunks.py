@@ -174,7 +174,7 @@ class ChunkPass:
         self._cost = self._saved - started
 
     def drop(self) -> None:
-        """Forget what was saved: the results are there."""
+        """Delete the saved sums once the results are stored."""
         if self.store is not None:
             self.store.drop_work(work_name(request) for request in self.together)
 
@@ -207,5 +207,5 @@ def share_done(store: Store, request: Request) -> float | None:
 
 
 def work_name(request: Request) -> str:
-    """Under which a job keeps what it has summed."""
+    """Name in the store of the sums of an unfinished request."""
     return f"chunks/{request.key()}"

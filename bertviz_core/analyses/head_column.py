@@ -52,7 +52,7 @@ class HeadColumn:
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
     def series(self, result: Any) -> Series:
-        """Its dots in a figure by layer."""
+        """The column's dots in a figure by layer."""
         from bertviz_core.plotting.style import Series
 
         values = self.read(result)

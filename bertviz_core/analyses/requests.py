@@ -100,7 +100,7 @@ def try_all(
     progress: Progress | None = None,
     load: Load | None = None,
 ) -> list[tuple[list[Request], BertvizError]]:
-    """The same, except that a pass that fails does not stop the others.
+    """Compute and store what is missing, as `compute_all` does, going on after a pass that fails.
 
     Returns:
         (requests, error) of each pass that failed.

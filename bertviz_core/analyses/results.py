@@ -39,7 +39,7 @@ class Result(ABC):
         """A tidy table, one row for each thing counted."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """By the names in `more_tables`, every number that the table of `to_frame` only sums up; tidy."""
+        """The tables named in `more_tables`, tidy: every number that the table of `to_frame` only sums up."""
         return {}
 
     def claim(self) -> str:

@@ -86,7 +86,7 @@ class KeptStages:
                     progress.advance(len(parts.pop(number)))
 
     def drop(self) -> None:
-        """Forget what was kept: the result is there."""
+        """Delete the stored parts once the result is stored."""
         if self.store:
             self.store.drop_work([*self._names, work_name(self.request)])
 

@@ -60,7 +60,7 @@ def compare(low: float, high: float, threshold: float) -> State:
 
 
 def decided(holds: bool) -> State:
-    """For a rule without an interval."""
+    """The state of a rule that has no interval."""
     return "holds" if holds else "does not hold"
 
 

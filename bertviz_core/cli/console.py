@@ -117,7 +117,7 @@ class Console:
         return result
 
     def write(self, result: Any) -> None:
-        """To every --out; to standard output, as a table, where there is none."""
+        """Write a result to every --out, or print its table where there is none."""
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:

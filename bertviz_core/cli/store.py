@@ -73,7 +73,7 @@ def store_trim(store: Folder = None, limit: Limit = None) -> None:
 
 @store_app.command("clear")
 def store_clear(store: Folder = None) -> None:
-    """Forget all results and uploads."""
+    """Delete all results and uploads."""
     print(f"{_opened(store).clear():,} entries cleared")
 
 

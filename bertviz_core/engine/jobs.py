@@ -96,7 +96,7 @@ class FairQueue:
 
     @staticmethod
     def _next(waiting: list[Job], turns: dict[str, int]) -> tuple[Job, str]:
-        """Of equal turns the job that came first."""
+        """The next job and its asker; of equal turns the job that came first."""
         pairs = ((job, asker) for job in waiting for asker in job.askers)
         return min(pairs, key=lambda pair: turns.get(pair[1], 0))
 

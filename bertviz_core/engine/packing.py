@@ -70,7 +70,8 @@ def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str
 
 
 def _ordered(data: bytes) -> bytes:
-    """The same with its metadata by name: safetensors writes them in an order that differs from run to run."""
+    """The packed bytes with their metadata sorted by name: safetensors writes them in an order that differs from run to
+    run."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))

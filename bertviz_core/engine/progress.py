@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """Of all passes, counted as equally long."""
+        """Share of the work that is done, from 0 to 1; passes count as equally long."""
         part = min(1.0, self.done / self.total) if self.total else 0.0
         return (self.pass_number - 1 + part) / self.passes
 

@@ -52,7 +52,7 @@ class TaskQueue:
         return task
 
     def waits(self) -> bool:
-        """Whether there is a task to give out."""
+        """Whether a task is ready to be given out."""
         task = self.next()
         if task is not None:
             self._running.discard(task.number)

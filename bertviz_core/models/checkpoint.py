@@ -77,7 +77,7 @@ class Checkpoint:
 
     @property
     def note(self) -> str:
-        """What its readers should know, from `note` in config.json; empty where there is none."""
+        """The model's own note to its readers, from `note` in config.json; empty where there is none."""
         note = self.config.get("note", "")
         return note[:LONGEST_NOTE] if isinstance(note, str) else ""
 

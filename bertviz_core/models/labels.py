@@ -57,7 +57,7 @@ class Layout:
 
     @property
     def two_sides(self) -> bool:
-        """Whether there is a segment B."""
+        """Whether the input has a segment B."""
         return bool((self.tokens.side[~self.tokens.special] == 1).any())
 
 
@@ -77,7 +77,7 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
 
 
 def relabel(layout: Layout, tokens: tuple[str, ...], words: tuple[str, ...]) -> Layout:
-    """The same layout with other labels, as when tokens are masked."""
+    """The layout with other labels, as when tokens are masked."""
     return replace(layout, tokens=replace(layout.tokens, labels=tokens), words=replace(layout.words, labels=words))
 
 

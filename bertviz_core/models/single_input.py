@@ -43,7 +43,7 @@ class OneInput:
         return hashlib.sha256(self.example.ids.tobytes() + b"/" + self.example.types.tobytes()).hexdigest()
 
     def can_mask(self, position: int, tokens: Tokens) -> bool:
-        """Whether there is a token at `position`, from 0, that is not special, and the model has a [MASK]."""
+        """Whether the model has a [MASK] and a token that is not special stands at `position`, from 0."""
         return (
             tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
         )

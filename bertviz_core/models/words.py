@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Which token belongs to which word, for one batch.
+    """Assignment of tokens to words, for one batch.
 
     Attributes:
         to_word: (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed.

@@ -61,7 +61,7 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
 
 
 def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
-    """As "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
+    """Hover text of a head, as "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
     name = named.get(head.label(), BEHAVIORS[behavior][-1])
     shows: Any = {"broad": "entropy", "other": "entropy"}.get(behavior, behavior)
     column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)

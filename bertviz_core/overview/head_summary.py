@@ -44,16 +44,16 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Its name on the screen."""
+        """The column's name on the screen."""
         return self._spec.label
 
     def text(self, value: float) -> str:
-        """A value as it is shown."""
+        """A value of the column as it is shown."""
         return self._spec.text(value)
 
     @property
     def name(self) -> str:
-        """Its name in exports."""
+        """The column's name in exports."""
         return ANALYSES[self.analysis].export_name(self.quantity)
 
     @property

@@ -22,12 +22,13 @@ class StoredResult:
 
     @property
     def fingerprint(self) -> str:
-        """Of the model."""
+        """The model's fingerprint."""
         return str(self.provenance["model"]["fingerprint"])
 
     @property
     def size(self) -> tuple[int, str]:
-        """For choosing among several: the tokens it rests on; the key, so that equals have an order."""
+        """Sort key for choosing among several results: the number of tokens, then the key, so that equals have an
+        order."""
         return int(self.provenance["tokens"]), self.key
 
 

@@ -69,14 +69,14 @@ class Lines:
 
 
 def to_bytes(drawn: Iterable[Lines], provenance: dict[str, Any]) -> bytes:
-    """All of a report's lines as they are stored; `provenance` is that of a result that chose their heads."""
+    """Pack all lines of a report; `provenance` is that of a result that chose their heads."""
     about = [asdict(line) for line in drawn]
     values: dict[str, Any] = {f"weights/{number}": line.pop("weights") for number, line in enumerate(about)}
     return pack(values | {"lines": about, "provenance": provenance}, analysis="report_lines")
 
 
 def from_bytes(data: bytes) -> list[Lines]:
-    """The inverse; raises ValueError, KeyError or TypeError for other bytes."""
+    """Unpack lines that `to_bytes` packed; raises ValueError, KeyError or TypeError for other bytes."""
     values = unpack(data)
     return [Lines(**line, weights=values[f"weights/{number}"]) for number, line in enumerate(values["lines"])]
 
@@ -110,7 +110,7 @@ def _behaviors(results: Mapping[str, Any], tokens: Tokens, run: Callable[..., Li
 
 
 def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[int]]:
-    """Where the first sentence stands that is short enough, and its ids; the beginning of the first segment where none
+    """(location, ids) of the first sentence that is short enough, or of the beginning of the first segment where none
     is."""
     beginning: tuple[str, list[int]] = ("", [])
     for segment in segments:

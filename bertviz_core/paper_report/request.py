@@ -136,7 +136,8 @@ class ReportRequest:
         return {r.analysis: _shown(result, r, find) for r, result in stored if result is not None}
 
     def lines_key(self, store: Store) -> str | None:
-        """Under which the lines are stored: it changes with every result that chooses their heads; None without one."""
+        """Store key of the lines, which changes with every result that chooses their heads; None without such a
+        result."""
         chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
         stored = [key for key in chosen if store.has(key)]
         return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None

@@ -22,7 +22,7 @@ WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attent
 
 
 def heads_table(analysis: Analysis, result: Any) -> Table:
-    """For each column: the highest head with its interval, the highest layer, the paper's highest layer."""
+    """Table of the columns: the highest head with its interval, the highest layer, the paper's highest layer."""
     rows = []
     for column in analysis.columns:
         values = column.read(result)

@@ -73,7 +73,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
 
 
 def _escaped(text: str) -> str:
-    """As XML, which has no room for control characters even when they are escaped."""
+    """Escape a text for XML, with control characters as their pictures, since XML cannot hold them."""
     return escape(text.translate(PICTURES))
 
 

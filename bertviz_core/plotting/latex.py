@@ -8,7 +8,7 @@ ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbacksla
 
 
 def escaped(text: object) -> str:
-    """Text in which nothing is a command."""
+    """Escape a text for LaTeX."""
     return str(text).translate(ESCAPES)
 
 

@@ -58,7 +58,7 @@ class InputAttention:
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), weights)
 
     def between(self, query_side: int, key_side: int) -> InputAttention:
-        """From one segment to one segment; the weights stay as they are."""
+        """The attention from one segment to one segment; the weights stay as they are."""
         queries, keys = self.queries.side == query_side, self.keys.side == key_side
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), self.weights[:, :, queries][..., keys])
 
@@ -171,7 +171,7 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
 
 
 def _patches(size: int, maximum: int) -> np.ndarray:
-    """Where each of at most `maximum` nearly equal runs begins."""
+    """Starts of at most `maximum` runs of nearly equal length."""
     count = min(size, maximum)
     return np.arange(count) * size // max(count, 1)
 

@@ -170,7 +170,7 @@ def _row_clicked(key: str, labels: list[str]) -> None:
 
 
 def downloads(result: Result) -> None:
-    """The same bytes that the command line writes, built on click."""
+    """Buttons that save the bytes that the command line writes, built on click."""
     builders = exports.builders(result)
     files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
 

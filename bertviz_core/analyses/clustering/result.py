@@ -68,14 +68,19 @@ class Clustering(Result):
     named: dict[str, str]
 
     def embedded(self, seed: int, root: bool) -> Clustering:
-        """The same divergences in another picture."""
+        """The result with an embedding of these options.
+
+        Args:
+            seed: Random seed of the MDS.
+            root: Whether the square roots of the divergences are embedded.
+        """
         if (seed, root) == (self.mds_seed, self.root):
             return self
         embedding = embed(self.divergence, seed, root)
         return replace(self, embedding=embedding.points, stress=embedding.stress, mds_seed=seed, root=root)
 
     def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
-        """The same divergences with other thresholds, and with the heads that other analyses found."""
+        """The result with other thresholds of behaviors, and with the heads that the linguistic analyses name."""
         return replace(self, thresholds=asdict(thresholds), named=named)
 
     @property
@@ -110,8 +115,10 @@ class Clustering(Result):
         return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
 
     def estimates(self) -> dict[str, Estimate]:
-        """For each head the mean divergence to the other heads of its layer, and to the heads of other layers, in nats
-        (of a sum over tokens, divided by their number); without standard errors."""
+        """Mean divergence of each head to the other heads of its layer, and to the heads of other layers.
+
+        In nats (of a sum over tokens, divided by their number); without standard errors.
+        """
         layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
         same = layer[:, None] == layer
         means = self.divergence / (self.tokens if self.summed else 1)

@@ -26,7 +26,7 @@ class DependencyOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class DependencyView(View):
-    """Which of the counts are shown."""
+    """Options that select which counts are shown."""
 
     view: Annotated[str, Doc("as-is, or function-heads for Universal Dependencies.")] = "as-is"
     min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None

@@ -32,7 +32,7 @@ EXAMPLES = 500  # the guesses of so many sentences are kept in the result; those
 
 
 def offset_name(offset: int) -> str:
-    """As "offset +1 (last word to itself)": with what the offset does where there is no such word."""
+    """Name of a fixed offset with its behavior at the edge of a sentence, as "offset +1 (last word to itself)"."""
     edge = "last word to itself" if offset > 0 else "first word to ROOT" if offset else "every word to itself"
     return f"offset {offset:+d} ({edge})"
 

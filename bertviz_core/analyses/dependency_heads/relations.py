@@ -82,7 +82,7 @@ class RelationCounts(Result):
         return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
 
     def estimates(self) -> dict[str, Estimate]:
-        """For each relation: each head's accuracy in its better direction, of n words."""
+        """Accuracy of each head on each relation, in the head's better direction."""
         best, n = self.accuracy.max(0), self.n.sum(0)
         return {name: Estimate(best[row], n=int(n[row])) for row, name in enumerate(self.relations) if n[row]}
 

@@ -95,7 +95,7 @@ class DependencyHeads(ViewedResult):
     def show(
         self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
     ) -> ShownRelations:
-        """The same with the sentences."""
+        """The counts of one view together with its sentences; arguments as in `counts`."""
         counts = self.counts(view, min_count, offsets, merge_subtypes)
         return ShownRelations(
             **{field.name: getattr(counts, field.name) for field in fields(counts)},
@@ -114,7 +114,7 @@ class DependencyHeads(ViewedResult):
         return self.counts(*self.default_options())
 
     def show_default(self) -> ShownRelations:
-        """The same with the sentences, which take most of its time."""
+        """The default view together with its sentences, which take most of the time."""
         return self.show(*self.default_options())
 
 

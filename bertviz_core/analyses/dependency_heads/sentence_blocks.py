@@ -25,7 +25,7 @@ ORDERS = ("most confident first", "least confident first", "file order")
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuery:
-    """Which sentences, and in which order.
+    """A selection of sentences and their order.
 
     Attributes:
         head: Whose guesses count.
@@ -70,10 +70,10 @@ class Block(Protocol):
     weights: np.ndarray
 
     def words(self, index: int) -> Sequence[str]:
-        """Of one sentence."""
+        """The words of one sentence."""
 
     def sentence(self, index: int) -> dict[str, Any]:
-        """As in SentenceExample."""
+        """One sentence, as in `SentenceExample`."""
 
 
 class FirstSentences:

@@ -29,7 +29,7 @@ OPTIMIZERS = ("lbfgs", "adam")
 
 @dataclass(frozen=True, slots=True)
 class ProbeOptions(Options):
-    """Which probes are trained, and how."""
+    """Options of the training and scoring of probes."""
 
     probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None

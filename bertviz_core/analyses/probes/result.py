@@ -99,7 +99,8 @@ class Probes(Result):
         raise KeyError(word)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """By relation, by distance, the weights of attention only, the structural probe's layers, learning curves."""
+        """Tables by relation and by distance, of the attention-only weights, of the structural probe's layers, and of
+        the learning curves."""
         import pandas as pd
 
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:

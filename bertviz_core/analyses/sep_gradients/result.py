@@ -19,7 +19,8 @@ QUANTITIES = (
 
 @dataclass(frozen=True, slots=True)
 class SepGradients(HeadAverages):
-    """For each class of target tokens j (by the original token, before masking), over the segments that have it:
+    """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
+    the class.
 
     `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
     `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.

@@ -210,7 +210,7 @@ class _Sheet:
 
 
 def _width(figure: go.Figure) -> int:
-    """In pixels: squares stand about as far apart across as down."""
+    """Width of a figure in pixels; the squares of a map stand about as far apart across as down."""
     squares = [trace for trace in figure.data if trace.type == "scatter" and trace.marker.symbol == "square"]
     maps = [trace for trace in squares if trace.marker.colorscale is not None]
     if not maps or len(maps) < len(figure.data):

@@ -60,7 +60,7 @@ def _beside(jobs: list[Job]) -> None:
 
 
 def _is_over(job: Job) -> bool:
-    """To this reader; one that others still want goes on after this reader's cancel."""
+    """Whether a job is over for this reader; one that others still want goes on after this reader's cancel."""
     return job.finished or reader_jobs.job(job.key) is not job
 
 

@@ -102,7 +102,7 @@ def announce() -> list[Job]:
 
 
 def _mine() -> dict[str, Job]:
-    """By key, the latest at the end."""
+    """This reader's jobs by key, the latest at the end."""
     if "asker" in st.session_state:
         abandoned_jobs.note(st.session_state["asker"])
     mine: dict[str, Job] = st.session_state.setdefault("jobs", {})

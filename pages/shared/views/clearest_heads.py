@@ -63,7 +63,7 @@ def behaviors(results: Results, selection: Selection) -> None:
 
 
 def relations(results: Results, selection: Selection) -> None:
-    """For the clearest relations, the sentences in which their best head is right and surest."""
+    """Draw, for the clearest relations, the sentences in which their best head is right and surest."""
     if "dependency_heads" not in results:
         return
     shown = derived(DependencyHeads.show_default, results["dependency_heads"])

@@ -43,7 +43,7 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
 
 
 def _cut(text: str) -> str:
-    """In gray, with its spaces outside of the color, where Markdown keeps them."""
+    """A text in gray, with its spaces outside of the color, where Markdown keeps them."""
     shown = text.strip()
     before, after = (" " if text[:1].isspace() else ""), (" " if text[-1:].isspace() else "")
     return f"{before}:gray[{plain(shown)}]{after}" if shown else " "

@@ -54,7 +54,7 @@ def forget_marks() -> None:
 
 
 def forget_masks() -> None:
-    """The text as it was given."""
+    """Remove all masks."""
     address.put("mask", "")
 
 
@@ -107,7 +107,7 @@ def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:
 
 
 def _open(hit: Hit, segments: FirstSegments) -> None:
-    """In a callback: go to the segment that has a line."""
+    """Go to the segment that has a line, in a callback."""
     address.choose(segment=segments.number_of(hit))
     forget_marks()
 

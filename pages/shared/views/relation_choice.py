@@ -70,7 +70,7 @@ def choose(result: RelationCounts) -> tuple[str, int]:
 
 
 def take(result: RelationCounts, row: int) -> None:
-    """In a callback: choose a relation, its best head, and that head's direction."""
+    """Choose a relation, its best head, and that head's direction, in a callback."""
     direction, layer, head = (int(value) for value in result.best()[row])
     address.choose(relation=result.relations[row], direction=DIRECTIONS[direction], head=Head(layer, head).label())
 

@@ -46,7 +46,7 @@ class Choice(NamedTuple):
 
 
 def say_view(result: RelationCounts, view: str) -> None:
-    """Which trees are shown, how they were read, and how they differ from the paper's."""
+    """Caption of the trees: which are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
     function_heads = "read with function words as governors and the paper's labels"

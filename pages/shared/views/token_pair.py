@@ -52,7 +52,7 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
 
 
 def follow_pins() -> None:
-    """In a callback: let the two tokens be those that are pinned."""
+    """Choose the two pinned tokens, in a callback."""
     address.release(*KEYS)
 
 

@@ -72,8 +72,10 @@ def opening_head(selection: Selection) -> Head | None:
 
 
 def go(number: str | None = None) -> None:
-    """In a callback: to another step, or to the one just chosen; it opens on a head of its own. The address has the
-    step at once, not when the step's figure has come: who leaves before that comes back to it."""
+    """Go to another step, or to the step just chosen, in a callback; the step opens on a head of its own.
+
+    The address has the step at once, not when its figure has come: a reader who leaves before that comes back to it.
+    """
     if number is not None:
         st.session_state[KEY] = number
     address.release("head")
