@@ -74,7 +74,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How to compute; never part of a key.
+    """How a result is computed; never part of a key.
 
     Attributes:
         device: auto, cpu or cuda.

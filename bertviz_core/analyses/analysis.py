@@ -132,7 +132,7 @@ class Analysis:
 
     @property
     def command(self) -> str:
-        """The name of its command."""
+        """Name of the analysis's command."""
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
@@ -144,12 +144,12 @@ class Analysis:
 
     @property
     def measure(self) -> Any:
-        """The module that computes."""
+        """Module that computes the analysis."""
         return self._module("measure")
 
     @property
     def result_class(self) -> Any:
-        """The class of its results."""
+        """Class of the analysis's results."""
         if self.result:
             return getattr(self._module("result"), self.result)
         from bertviz_core.analyses.head_averages import averages_of
@@ -157,7 +157,7 @@ class Analysis:
         return averages_of(self.name)
 
     def accumulator(self, model: AttentionModel, request: Any) -> Any:
-        """What one pass feeds."""
+        """A new accumulator of the analysis, which one pass feeds."""
         if hasattr(self.measure, "accumulator"):
             return self.measure.accumulator(model, request)
         from bertviz_core.analyses.averages import SegmentAverages
@@ -173,7 +173,7 @@ class Analysis:
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
 
     def cost(self, checkpoint: Checkpoint) -> float:
-        """Forward passes that it takes with one model."""
+        """Number of forward passes that the analysis takes with one model."""
         return self.forwards(checkpoint) if callable(self.forwards) else self.forwards
 
     def column(self, quantity: str) -> HeadColumn:
@@ -181,12 +181,12 @@ class Analysis:
         return next(column for column in self.columns if column.quantity == quantity)
 
     def map_of(self, quantity: str) -> dict[str, str]:
-        """The part of its page's address that shows the map of one quantity."""
+        """Address parameters that show the map of one quantity on the analysis's page."""
         return {self.control_key: quantity}
 
     @property
     def control_key(self) -> str:
-        """Key of its page's choice of the column that the map shows."""
+        """Address parameter of the quantity that the page's map shows."""
         return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:

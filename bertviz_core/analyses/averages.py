@@ -111,7 +111,7 @@ class SegmentAverages:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what `state` gave."""
+        """Set the sums and the top segments from a `state`."""
         import torch
 
         for name in SUMS:

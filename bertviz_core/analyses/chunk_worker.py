@@ -41,12 +41,12 @@ class ChunkWorker:
         return self._folder(fingerprint, folder) is not None
 
     def receive(self, fingerprint: str, name: str, data: bytes) -> None:
-        """One file of a model."""
+        """Store one file of a model on this machine."""
         folder = self._received.setdefault(fingerprint, tempfile.TemporaryDirectory(prefix="bertviz-model-"))
         Path(folder.name, Path(name).name).write_bytes(data)
 
     def load(self, task: str) -> str:
-        """Make ready for one pass.
+        """Load the model of one pass.
 
         Args:
             task: JSON, see `cluster.task_of`.

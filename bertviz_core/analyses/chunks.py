@@ -62,7 +62,7 @@ def compute_chunk(
 
 
 class Sums:
-    """What one request has summed.
+    """Sums of one request over the chunks of a corpus.
 
     Attributes:
         total: The first `done` chunks, merged.
@@ -100,7 +100,7 @@ class Sums:
         details.keep(self.store, self.request.key(), number, len(self.chunks), detail)
 
     def to_bytes(self, **metadata: str) -> bytes:
-        """What a job that goes on needs."""
+        """Pack the sums, so that a later job can resume from them."""
         waiting = {
             f"waiting/{number}": part if isinstance(part, bytes) else part.to_bytes()
             for number, part in self.waiting.items()
@@ -108,7 +108,7 @@ class Sums:
         return pack({"done": self.done, "total": self.total.to_bytes(), **waiting}, **metadata)
 
     def restore(self, data: bytes) -> None:
-        """Go on from there."""
+        """Resume from sums that `to_bytes` packed."""
         state = unpack(data)
         total = self.total.from_bytes(state.pop("total"))
         self.total, self.done = total, state.pop("done")
@@ -143,7 +143,7 @@ class ChunkPass:
 
     @property
     def done(self) -> int:
-        """How many examples need not be computed any more."""
+        """Number of examples that all requests have summed."""
         needed = {chunk.number for chunk, _ in self.needed()}
         return sum(chunk.examples for chunk in self.index.chunks if chunk.number not in needed)
 

@@ -39,7 +39,7 @@ class Cluster(AbstractContextManager["Cluster"]):
 
     @property
     def pool(self) -> Pool:
-        """The workers."""
+        """The pool of workers, started on first use."""
         if self._pool is None:
             how = self.execution
             self._pool = Pool(ChunkWorker, how.workers, how.ray, how.device, self._prepare)

@@ -44,11 +44,11 @@ class HeadColumn:
 
     @property
     def short(self) -> str:
-        """The shorter label."""
+        """The shorter name of the column, or its label."""
         return self.name or self.label
 
     def text(self, value: float) -> str:
-        """A value as it is shown."""
+        """A value of the column as it is shown."""
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
     def series(self, result: Any) -> Series:

@@ -69,7 +69,8 @@ class Result(ABC):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The inverse; raises ValueError, KeyError or TypeError for bytes of another kind or version."""
+        """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for bytes of another kind or
+        version."""
         analysis = metadata_of(data)["analysis"]
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")

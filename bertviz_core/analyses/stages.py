@@ -29,7 +29,7 @@ KEPT = 2_000_000_000  # bytes that one job keeps, and a fifth of the store at mo
 
 @dataclass
 class KeptStages:
-    """The passes of one request.
+    """Passes of one request, whose parts are stored until the result is.
 
     Attributes:
         request: What is asked for.

@@ -104,7 +104,7 @@ class Console:
             exports.check_path(path, exports.suffixes(analysis, result_class))
 
     def computed(self, request: Request) -> Any:
-        """The stored result, or a new one."""
+        """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
         model_pass.check_model(request)
         store = self.opened_store()
@@ -132,7 +132,7 @@ class Console:
 
 
 class PrintedProgress(Progress):
-    """Says where it is on standard error, a few times a second on a terminal, every ten seconds in a log."""
+    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log."""
 
     last_shown: float = 0.0
 

@@ -41,7 +41,7 @@ def store_list(store: Folder = None) -> None:
 
 
 def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
-    """What an entry is."""
+    """Row of the list for one entry of the store."""
     if entry.kind == "upload":
         upload = Uploads(store).find(entry.key)
         return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}

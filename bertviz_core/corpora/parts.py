@@ -24,7 +24,7 @@ class LineOffsets:
         self.restart(1)
 
     def restart(self, line: int) -> None:
-        """A reading begins at this line."""
+        """Begin a reading at this line."""
         self.end, self._first, self._offsets = 0, line, array("Q")
 
     def add(self, line: int, size: int) -> None:

@@ -163,7 +163,7 @@ class Jobs:
             self.leave(job, asker)
 
     def before(self, job: Job) -> int:
-        """How many jobs start, or run, before this one."""
+        """Number of jobs that start, or run, before this one."""
         lane = self._lanes[job.lane]
         order = lane.queue.order
         return order.index(job) + (lane.running is not None) if job in order else 0
@@ -206,7 +206,7 @@ class Jobs:
 
 
 def _outcome(runner: Runner, job: Job) -> tuple[State, BertvizError | None]:
-    """Run it to a final state, even where it raises."""
+    """Run a job to a final state, even where it raises."""
     try:
         job.progress.start("Starting")
         runner(job.task, job.progress)

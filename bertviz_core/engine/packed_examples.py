@@ -13,7 +13,7 @@ ARRAYS = ("ids", "types", "words")
 
 
 def pack_examples(examples: Sequence[Encoded]) -> bytes:
-    """What a model reads of them, and to which words their tokens belong."""
+    """Pack what a model reads of examples, and to which words their tokens belong."""
     arrays = {name: np.concatenate([np.asarray(getattr(example, name)) for example in examples]) for name in ARRAYS}
     return pack(
         {
@@ -25,7 +25,7 @@ def pack_examples(examples: Sequence[Encoded]) -> bytes:
 
 
 def unpack_examples(data: bytes) -> list[Encoded]:
-    """The inverse."""
+    """Read the examples that `pack_examples` packed."""
     state = unpack(data)
     ends = np.cumsum(state["lengths"])[:-1]
     columns = [np.split(state[name], ends) for name in ARRAYS]

@@ -14,7 +14,7 @@ SHOWN = ("stage", "done", "total", "unit", "before", "losses", "pass_number", "p
 
 @dataclass
 class Progress:
-    """Written by a worker, read by anyone.
+    """State of long work, written by a worker and read by any thread.
 
     Attributes:
         stage: What is being done.

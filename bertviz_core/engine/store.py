@@ -61,7 +61,7 @@ class Store:
 
     @property
     def problem(self) -> StoreError | None:
-        """What is wrong with the store now, or None."""
+        """The present problem of the store, or None."""
         return self._opened.problem()
 
     def reading(self) -> AbstractContextManager[diskcache.Cache]:
@@ -157,8 +157,7 @@ class Store:
 
     @contextmanager
     def pinned(self, keys: Iterable[str]) -> Iterator[None]:
-        """While a job runs, the limit drops none of these results. Raises StoreError, before any work is done, where
-        nothing can be stored."""
+        """Keep the limit from dropping these results while a job runs; raises StoreError where nothing can be stored."""
         name = self.pin(keys, PIN_DAYS)
         try:
             yield
@@ -167,8 +166,7 @@ class Store:
                 cache.delete(name)
 
     def pin(self, keys: Iterable[str], days: float) -> str:
-        """Keep the limit from dropping these results, for jobs that wait, until `pinned` with the same keys ends;
-        returns the name of the pin."""
+        """Keep the limit from dropping these results until `pinned` with the same keys ends; returns the pin's name."""
         names = "\n".join(sorted({f"result/{key}" for key in keys})).encode()
         name = f"pins/{hashlib.sha256(names).hexdigest()}"
         self._set(name, names, expire=days * DAY)

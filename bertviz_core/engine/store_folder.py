@@ -46,7 +46,7 @@ class StoreFolder:
         self._open(PATIENCE)
 
     def problem(self) -> StoreError | None:
-        """What is wrong now, or None."""
+        """The present problem of the folder, or None."""
         self._current()
         return self._problem
 

@@ -23,7 +23,7 @@ MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bou
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What is known of an upload beside its bytes.
+    """Description of an upload, without its bytes.
 
     Attributes:
         token: Opens the upload; links carry it.

@@ -62,7 +62,7 @@ class AnalysisResult:
         raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
 
     def quantities(self) -> list[str]:
-        """What `result[...]` takes."""
+        """Names that `result[...]` takes."""
         columns = ANALYSES[self.analysis].columns
         return [column.quantity for column in columns if column.read(self.result) is not None]
 

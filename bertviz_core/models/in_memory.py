@@ -26,7 +26,7 @@ VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "ar
 
 @dataclass(frozen=True)
 class MemoryCheckpoint(Checkpoint):
-    """What a Checkpoint is for files.
+    """Checkpoint of a model in memory.
 
     Attributes:
         digest: sha256 (hex) over weights, configuration and tokenizer.

@@ -43,7 +43,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one input's tokens make words.
+    """Assignment of one input's tokens to words, with the labels of both.
 
     Attributes:
         tokens: In reading order.

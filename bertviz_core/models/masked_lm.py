@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What the model predicts of a batch.
+    """Masked-word predictions of a batch.
 
     Attributes:
         loss: (batch,) nats, the mean cross-entropy over a segment's selected tokens.

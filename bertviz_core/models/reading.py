@@ -23,7 +23,7 @@ Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 @dataclass
 class Reading:
-    """What one reading counted, as far as it came.
+    """Counts of one reading of a corpus, as far as it came.
 
     Attributes:
         counts: What the corpus holds, by name, as provenance lists it.

@@ -131,7 +131,7 @@ def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
 
 
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:
-    """How many tokens each side may keep."""
+    """Number of tokens that each side may have."""
     selected = list(lengths)
     while sum(selected) > budget:
         selected[selected.index(max(selected))] -= 1

@@ -45,8 +45,10 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
-    """Analysis -> its result that rests on the most tokens, among those of the same mode and weights; what was asked
-    for with other options or files does not count."""
+    """The stored result of each analysis that rests on the most tokens, among those of the same mode and weights.
+
+    Results with other options or further files do not count.
+    """
     best: dict[str, StoredResult] = {}
     for stored in stored_results(store):
         origin = stored.provenance

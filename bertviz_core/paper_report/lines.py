@@ -61,7 +61,7 @@ class Lines:
 
     @property
     def panel(self) -> Panel:
-        """What is drawn."""
+        """The panel that draws these lines."""
         zeros = np.zeros(len(self.labels), dtype=np.int64)
         units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
         red = ((), self.red) if self.red_keys else (self.red, ())

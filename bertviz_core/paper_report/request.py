@@ -53,7 +53,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """A report that is asked for.
+    """Request for a report.
 
     Attributes:
         checkpoint: The model.

@@ -62,7 +62,7 @@ def layers_table(analysis: Analysis, result: Any) -> Table | None:
 
 
 def dependency_table(result: Any) -> Table:
-    """Table 1."""
+    """Table 1 for this run, beside the paper's."""
     frame = relation_table(result)
     cells = frame.astype(object).where(frame.notna(), None)
     rows = [[_cell(value) for value in row] for row in cells.itertuples(index=False)]
@@ -86,7 +86,7 @@ def coreference_table(result: Any) -> Table:
 
 
 def probe_table(result: Any) -> Table:
-    """Table 3."""
+    """Table 3 for this run, beside the paper's."""
     without, including = papers_scores(result)
     frame = result.to_frame()
     rows = [

@@ -13,7 +13,7 @@ def escaped(text: object) -> str:
 
 
 def tabular(columns: str, header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
-    """A whole tabular.
+    """A whole LaTeX tabular.
 
     Args:
         columns: As in "lrr".

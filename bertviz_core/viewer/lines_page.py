@@ -36,7 +36,7 @@ def lines_html(
     caption: str = "",
     min_weight: float = 0.02,
 ) -> str:
-    """The document.
+    """Build the HTML document of the lines.
 
     Args:
         attention: One input.

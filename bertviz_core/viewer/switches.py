@@ -12,7 +12,7 @@ from bertviz_core.plotting import style
 
 
 def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """Every name with its heads.
+    """Names of heads, layers and behaviors that can be switched off, with their heads.
 
     Args:
         layers: Of the model.

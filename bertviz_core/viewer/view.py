@@ -46,7 +46,7 @@ class InputAttention:
     weights: np.ndarray
 
     def of(self, head: Head) -> np.ndarray:
-        """(query, key) of one head."""
+        """(query, key) weights of one head."""
         return self.weights[head.layer, head.head]
 
     def without_special(self) -> InputAttention:

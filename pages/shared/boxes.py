@@ -25,7 +25,7 @@ def joined(tokens: str) -> str:
 
 
 def error(problem: BertvizError) -> None:
-    """What happened, where, and what to do."""
+    """Draw an error: what happened, where, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
 

@@ -23,7 +23,7 @@ def picture_name(*shows: str) -> str:
 
 
 def label(suffix: str) -> str:
-    """What the button of a file is called."""
+    """Label of a file's button."""
     *name, kind = suffix.strip(".").split(".")
     named = {"tex": "LaTeX", "safetensors": "safetensors"}.get(kind, kind.upper())
     return f"{named}: all {name[0]}" if name else named

@@ -203,7 +203,7 @@ def provenance(result: Result) -> None:
 
 
 def _counted(result: Result) -> str:
-    """What the numbers rest on."""
+    """Number of inputs and tokens that the results rest on, what was skipped, and the device."""
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])
     return f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"

@@ -38,7 +38,7 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def more_figures(result: Clustering) -> dict[str, go.Figure]:
-    """All pairs of heads."""
+    """The matrix of all pairs of heads, by its title."""
     return {"All pairs, ordered by a dendrogram": matrix(result)}
 
 

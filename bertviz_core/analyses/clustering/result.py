@@ -90,7 +90,7 @@ class Clustering(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(layers, heads of a layer)."""
+        """(number of layers, heads of a layer)."""
         return self.averages.shape[1], self.averages.shape[2]
 
     def __getitem__(self, quantity: str) -> np.ndarray:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DependencyOptions(Options):
-    """What the counts depend on."""
+    """Options that change the counts."""
 
     possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
 

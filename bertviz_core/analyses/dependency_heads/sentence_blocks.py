@@ -140,7 +140,7 @@ class StoredTreebank:
     chunks: int
 
     def blocks(self, query: SentenceQuery) -> Iterator[Block]:
-        """One chunk after another."""
+        """The blocks of the treebank, one chunk after another."""
         slices, row = Slices(self.source), (query.direction, query.head.layer, query.head.head)
         for number in range(self.chunks):
             values = details.read(self.store, self.key, number, {"guesses": row, "weights": row})

@@ -40,12 +40,12 @@ class SentenceExample:
 
     @property
     def words(self) -> int:
-        """How many of its words count."""
+        """Number of the words that count."""
         return len(self.chosen)
 
     @property
     def right(self) -> int:
-        """How many of the words that count are guessed right."""
+        """Number of the words that count and are guessed right."""
         return sum(int(self.guesses[i]) == self.sentence["governors"][i] - 1 for i in self.chosen)
 
     @property
@@ -82,8 +82,11 @@ def find(
 
 
 def _steps(block: Block, query: SentenceQuery) -> tuple[np.ndarray, np.ndarray]:
-    """(found,) indices of a block's query sentences, and the step of each in their order; equal steps are in file
-    order."""
+    """Select and rank a block's sentences.
+
+    Returns:
+        (sentence,) indices of the query's sentences in file order, and (sentence,) their steps in the query's order.
+    """
     chosen = np.array([concerns(name, query.relation) for name in block.names], dtype=bool)[block.relations]
     starts = np.append(0, block.ends[:-1]).astype(np.int64)
     highest = np.maximum.reduceat(np.where(chosen, block.weights.astype(np.int64), -1), starts)

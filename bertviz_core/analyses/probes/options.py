@@ -69,5 +69,5 @@ class ProbeOptions(Options):
 
 
 def options_of(values: dict[str, Any]) -> ProbeOptions:
-    """The inverse of `ProbeOptions.to_json`."""
+    """Options from the JSON that `ProbeOptions.to_json` gives."""
     return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})

@@ -35,7 +35,7 @@ WORDS = 10_000  # whose vectors are kept with the result
 
 @dataclass
 class ProbeRun:
-    """The work of one request.
+    """All probes of one request, from reading the treebank to the outcomes.
 
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
@@ -61,7 +61,7 @@ class ProbeRun:
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
     def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
-        """Do it all; after a cancel nothing is left but the maps that `stages` keep."""
+        """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
         self.progress, self.stages = progress, stages
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]

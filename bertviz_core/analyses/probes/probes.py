@@ -36,7 +36,7 @@ class ProbeBatch:
 
 @dataclass(frozen=True, slots=True)
 class ProbeSettings:
-    """What the probes of one run share.
+    """Settings that all probes of one run share.
 
     Attributes:
         heads: Of all layers.

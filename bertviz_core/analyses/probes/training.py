@@ -117,7 +117,7 @@ def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
 
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> float:
-    """Nats a word; NaN of no words."""
+    """Mean loss of a probe in nats a word; NaN for no words."""
     return sum(float(loss_of(probe, batch)) for _, _, batch in data) / data.words if data.words else float("nan")
 
 

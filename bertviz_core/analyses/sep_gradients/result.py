@@ -43,8 +43,14 @@ class SepGradients(HeadAverages):
         return self.correct / self.masked
 
     def shares(self, form: str) -> dict[str, np.ndarray]:
-        """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
-        or "to_{}_times_attention". Classes that no segment has are missing."""
+        """Share of each class in a layer's attention, or in its attention × gradient.
+
+        Args:
+            form: "attention_to_{}" or "to_{}_times_attention".
+
+        Returns:
+            Class -> (layer,) from 0 to 1, summed over the layer's heads. Classes that no segment has are missing.
+        """
         sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
         total = np.sum(list(sums.values()), axis=0)
         return {name: values / total for name, values in sums.items()}

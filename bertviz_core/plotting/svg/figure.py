@@ -22,7 +22,7 @@ TITLE, FOOT, ROW = 30, 24, 20  # pixels: room for the title, for the origin, and
 
 
 def figure_svg(figure: go.Figure, title: str, origin: str) -> str:
-    """The document.
+    """Draw a plotly figure as an SVG document.
 
     Args:
         figure: What is drawn.
@@ -104,7 +104,7 @@ class _Sheet:
                 yield from marks.scatter(trace, x, y)
 
     def axis(self, name: str, axis: Axis) -> Iterator[str]:
-        """Grid, ticks, title."""
+        """Grid, ticks and title of an axis."""
         across = name[0] == "x"
         other = self.axes.get(axis.spec.get("anchor") or ("y" if across else "x")) or Axis(
             {}, 0, 1, self.bottom, self.top

@@ -59,7 +59,7 @@ class PageEnd(Exception):
 
 
 def stop() -> NoReturn:
-    """Draw no more of this page."""
+    """End the page here."""
     raise PageEnd
 
 

@@ -36,5 +36,6 @@ def _leave(asker: str, jobs: Jobs) -> None:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
 def _connection(asker: str) -> tuple[str, Jobs]:
-    """Streamlit releases it when the connection closes, and asks for it anew in a session that comes back."""
+    """The session's connection, which Streamlit releases when it closes, and asks for anew in a session that comes
+    back."""
     return asker, services.jobs()

@@ -22,19 +22,19 @@ REMEMBERED = 50  # of this reader's jobs
 
 
 def analysis(request: Request) -> None:
-    """Ask for it, and for what the same pass gives with it."""
+    """Queue an analysis, and those that the same pass gives with it."""
     analysis = ANALYSES[request.analysis]
     requests = [request.for_analysis(each.name) for each in shared_pass(analysis)]
     _ask(request.key(), analysis.title, lambda: tasks.analyses(requests, services.store()))
 
 
 def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
-    """Ask for all of it as one job, under `everything_key`."""
+    """Queue all requests as one job, under `everything_key`."""
     _ask(key, title, lambda: tasks.analyses(requests, services.store()))
 
 
 def report(key: str, request: ReportRequest) -> None:
-    """Ask for what a report lacks as one job."""
+    """Queue the computation of what a report lacks, as one job."""
     _ask(key, "Report", lambda: tasks.report(request, services.store()))
 
 
@@ -43,17 +43,17 @@ def everything_key(requests: list[Request]) -> str:
 
 
 def hub_model(key: str, requests: list[Request]) -> None:
-    """Ask for a hub model's files and for all of these analyses of it, as one job under `everything_key`."""
+    """Queue the download of a hub model and all of these analyses of it, as one job under `everything_key`."""
     _ask(key, requests[0].checkpoint.name, lambda: tasks.hub_model(requests, services.store()))
 
 
 def download(key: str, name: str, revision: str | None) -> None:
-    """Ask for a hub model's files."""
+    """Queue the download of a hub model's files."""
     _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)
 
 
 def _ask(key: str, title: str, task: Callable[[], Task], lane: str = jobs.ANALYSES) -> None:
-    """Queue it, or join the job that runs; what hinders that is the error of a job that has ended."""
+    """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
     try:
         if problem := services.store().problem:
             raise problem

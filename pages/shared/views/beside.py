@@ -26,7 +26,7 @@ ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "w
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is drawn on the second side.
+    """One of two drawings that stand side by side.
 
     Attributes:
         attention: What is drawn.

@@ -27,7 +27,7 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
 
 
 def claim(labels: list[str], total: int, does: str) -> None:
-    """How many heads of all do something, and which."""
+    """Draw how many of all heads do something, and which."""
     which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 

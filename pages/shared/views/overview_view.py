@@ -29,7 +29,7 @@ from pages.shared.jobs import reader_jobs
 
 
 def claim(groups: Mapping[str, int], heads: int) -> str:
-    """What this model's heads do, in one sentence."""
+    """One sentence on the behaviors of this model's heads."""
     named = [f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name != "other"]
     rest = groups.get("other", 0)
     others = (

@@ -28,7 +28,8 @@ Answer = Future[int | None]
 
 
 def offer(selection: Selection) -> None:
-    """Download and analyze it in one job; nothing where it is shown already, or where the hub is out of reach."""
+    """Offer to download and analyze the paper's model in one job, unless it is shown already or the hub is out of
+    reach."""
     access = services.access()
     if access.downloads == 0 or selection.checkpoint.name == NAME:
         return

@@ -47,7 +47,7 @@ def choose(selection: Selection) -> Request:
 
 
 def headline(result: Probes) -> None:
-    """What this run shows, in one or two sentences."""
+    """Draw what this run shows, in one or two sentences."""
     text = []
     if not np.isnan(result.of("attention-only")):
         text.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")

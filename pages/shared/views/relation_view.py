@@ -198,7 +198,7 @@ def sentences(
 
 
 def _sentences(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:
-    """All sentences where their guesses are on disk, else those that the result has."""
+    """All sentences where their guesses are on disk, else the first sentences of the result."""
     if len(stored.sentences) < stored.provenance["sentences"]:
         every = stored_treebank(services.store(), request.key(), request.source)
         if every is not None:
