@@ -157,7 +157,7 @@ class Store:
 
     @contextmanager
     def pinned(self, keys: Iterable[str]) -> Iterator[None]:
-        """Keep the limit from dropping these results while a job runs; raises StoreError where nothing can be stored."""
+        """Keep the limit from dropping these results in a job; raises StoreError where nothing can be stored."""
         name = self.pin(keys, PIN_DAYS)
         try:
             yield

@@ -17,8 +17,15 @@ from bertviz_core.plotting.style import BEHAVIORS
 def behavior_map(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
 ) -> HeadMap:
-    """The map of all heads by what they do: (layer, head) names of behaviors. shown: those in the legend, whether some
-    head has them or not; by default those that some head has."""
+    """The map of all heads by what they do.
+
+    Args:
+        labels: (layer, head) names of behaviors.
+        columns: Quantities of the hover texts.
+        named: Label of a linguistic head -> what it finds.
+        base: Number of the first layer and head.
+        shown: Behaviors in the legend, whether some head has them or not; by default those that some head has.
+    """
     layers, heads = labels.shape
     hover = [_hover(labels[at.layer, at.head], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []

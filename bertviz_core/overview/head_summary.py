@@ -93,9 +93,13 @@ def behavior_labels(
     results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
 ) -> np.ndarray | None:
     """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored.
-    named: labels of the linguistic heads.
 
     Definitions: docs/methods.md, section 9.
+
+    Args:
+        results: By analysis.
+        thresholds: Above which a head has a behavior.
+        named: Labels of the linguistic heads.
     """
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):

@@ -39,7 +39,13 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class InputAttention:
-    """Attention of every head on one input. weights: (layer, head, query, key) float32, from queries to keys."""
+    """Attention of every head on one input.
+
+    Attributes:
+        queries: Units that attend.
+        keys: Units that are attended to.
+        weights: (layer, head, query, key) float32.
+    """
 
     queries: Units
     keys: Units

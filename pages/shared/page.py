@@ -108,7 +108,16 @@ def chart(
     figure: go.Figure | Drawing, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
     shapes: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
-    """A figure whose clicks choose a head; the camera above it saves SVG. head: the one to ring."""
+    """A figure whose clicks choose a head; the camera above it saves SVG.
+
+    Args:
+        figure: What is drawn.
+        key: Of the element.
+        alt: What the figure shows, for those who cannot see it.
+        clickable: Whether clicks count.
+        head: The head to ring.
+        shapes: More shapes of the layout.
+    """
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)

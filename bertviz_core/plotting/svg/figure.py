@@ -52,8 +52,12 @@ def figure_svg(figure: go.Figure, title: str, origin: str) -> str:
 
 @dataclass
 class _Sheet:
-    """A figure and where its parts stand; left, top, right, bottom: pixels of the area that domains share;
-    legend_traces: name of a legend in the layout -> its rows of traces."""
+    """A figure, and the pixels where its parts stand.
+
+    Attributes:
+        left, top, right, bottom: Pixels of the area that the axes' domains share.
+        legend_traces: Name of a legend in the layout -> its rows of traces.
+    """
 
     traces: list[Spec]
     layout: Spec

@@ -23,7 +23,7 @@ Read = Callable[[str], Any]
 def selectbox(
     label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, unavailable: str = "", **more: Any
 ) -> T:
-    """A selectbox. follows: see `_restore`.   unavailable: why an option of a link is not there, with {} for it."""
+    """A selectbox; `follows` and `unavailable` as in `_restore`."""
     read, custom = _one_of(options), more.get("accept_new_options", False)
     _restore(label, key, default, str if custom else read, None if custom else options, follows, unavailable)
     if follows:
