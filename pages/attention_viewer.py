@@ -57,12 +57,14 @@ weights = selection.settings.weights
 attention = look(shown.layout, services.attention(model, shown.example, weights), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
     attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
+    whole = services.predictions(model, original, changed) if positions else ()
+    without = services.predictions(model, original, changed, off) if off is not None else ()
     if positions:
         maps = (services.attention(model, each.example, weights) for each in (original, changed))
         difference = moved(*maps)
-        attention_panel.masking(difference, services.predictions(model, original, changed), selection)
+        attention_panel.masking(difference, whole, selection)
     if off is not None:
-        switched_heads.guesses(model, original, changed, off)
+        switched_heads.guesses(whole, without, off)
 if not attention.weights.size:
     address.stop()
 
@@ -87,7 +89,8 @@ with right if other is None else st.container():
     attention_panel.pictures(attention, selection)
 
 pair = token_pair.heads(attention, selection)
-attention_panel.downloads(attention, selection, shown, pair, shape)
+guesses = {"": whole} | ({} if off is None else {switched_heads.names(off): without})
+attention_panel.downloads(attention, selection, shown, pair, shape, guesses)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

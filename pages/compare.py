@@ -14,7 +14,7 @@ selection = sidebar.current()
 with page.title("compare"):
     sidebar.stepper(selection)
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    comparison = derived(compare, *compare_view.choose())
+    comparison = derived(compare, *compare_view.choose(selection))
     key = compare_view.quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 

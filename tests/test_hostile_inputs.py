@@ -32,7 +32,7 @@ from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten
-from bertviz_core.models import checkpoint, loading, tokens
+from bertviz_core.models import checkpoint, first_segments, loading, tokens
 from bertviz_core.models import single_input as one_input
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.segments import Segments
@@ -476,7 +476,7 @@ def test_segments_are_encoded_once_and_no_further_than_asked(tiny, monkeypatch):
 
 
 def test_no_more_segments_are_encoded_than_the_budget_allows(tiny, monkeypatch):
-    monkeypatch.setattr(one_input, "MAX_TOKENS", 40)
+    monkeypatch.setattr(first_segments, "MAX_TOKENS", 40)
     text = "".join(f"the cat {n} .\nthe dog .\n\n" for n in range(500))
     first = FirstSegments(Segments(from_bytes(text.encode(), "x"), tiny.tokens, Settings()))
     with pytest.raises(InputError, match="first 40 tokens") as caught:

@@ -74,7 +74,12 @@ class Result(ABC):
         analysis = metadata_of(data)["analysis"]
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
-        return cls(**unpack(data))
+        return cls(**cls.completed(unpack(data)))
+
+    @classmethod
+    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The fields of stored bytes, with those that an earlier version did not store."""
+        return values
 
 
 @dataclass(frozen=True, slots=True)

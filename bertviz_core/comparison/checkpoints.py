@@ -28,7 +28,7 @@ def names(emergence: Emergence, analysis: str) -> dict[str, str]:
 
 
 def result(emergence: Emergence, analysis: str, address: str) -> Result:
-    """One checkpoint's result. Averages come without standard errors, which an emergence does not keep."""
+    """One checkpoint's result. Averages have the standard errors that the emergence has."""
     place = emergence.steps.tolist().index(int(address.removeprefix("step-")))
     origin = emergence.provenance
     about = origin["model"] | {
@@ -44,8 +44,8 @@ def result(emergence: Emergence, analysis: str, address: str) -> Result:
 
 def _averages(emergence: Emergence, analysis: str, place: int, provenance: dict[str, Any]) -> Result:
     quantities = [name for name in QUANTITIES[analysis] if name in emergence.present]
-    mean = np.stack([emergence[name][place] for name in quantities])
-    absent = np.full_like(mean, np.nan)
+    rows = [emergence.quantities.index(name) for name in quantities]
+    mean, error = emergence.averages[place, rows], emergence.errors[place, rows]
     top = np.zeros((*mean.shape, 0))
-    segments = np.ones(len(quantities), dtype=int)  # one has no standard error
-    return averages_of(analysis)(provenance, quantities, mean, absent, segments, top.astype(int), top, {})
+    segments = np.full(len(quantities), provenance["segments"])
+    return averages_of(analysis)(provenance, quantities, mean, error, segments, top.astype(int), top, {})

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 CHECKPOINTS = (
-    "A training keeps the averages of its checkpoints and not how they vary over segments, so there are no standard "
-    "errors, and no difference is marked. Accuracies on a treebank have them."
+    "The training that ships has the averages of its checkpoints without standard errors, and the checkpoints "
+    "themselves do not ship, so no difference is marked. Accuracies on a treebank have standard errors. So have the "
+    "averages of a training that you analyze on the page Emergence, whose checkpoints are runs to choose here."
 )
+ONE_SEGMENT = "An average over one segment has no standard error, so no difference is marked."
 UNTESTED = {
     "clustering": "Divergences are summed over all tokens, not by segment: without standard errors no difference is "
     "marked.",
@@ -109,7 +111,8 @@ class Comparison(Result):
         if self.missing:
             found.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
-            found.append(UNTESTED.get(self.compared, CHECKPOINTS))
+            of_checkpoints = "checkpoints" in self.provenance | self.other
+            found.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
         return found
 
     def arrays(self) -> dict[str, Any]:

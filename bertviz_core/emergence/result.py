@@ -20,7 +20,7 @@ from bertviz_core.heads import Head, all_heads
 if TYPE_CHECKING:
     import pandas as pd
 
-BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "correct")  # fields with a row for each step
+BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
 IN_TABLE = 2  # relations that have columns in the table
 
 
@@ -35,6 +35,8 @@ class Emergence(Result):
             without the head for it.
         masked_accuracy: (step,) share of the masked words that are guessed.
         averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
+        errors: (step, quantity, layer, head) their standard errors over segments; NaN where fewer than two segments
+            have the quantity, and in a file of a version that did not store them.
         uniform: The entropy that uniform attention would have, nats.
         n: (fold, relation) words.
         correct: (step, fold, direction, relation, layer, head) guesses that are right.
@@ -50,6 +52,7 @@ class Emergence(Result):
     masked_accuracy: np.ndarray
     quantities: list[str]
     averages: np.ndarray
+    errors: np.ndarray
     uniform: float
     relations: list[str]
     n: np.ndarray
@@ -57,11 +60,20 @@ class Emergence(Result):
     offsets: np.ndarray
     offset_correct: np.ndarray
 
+    @classmethod
+    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a file; the standard errors of averages that it does not have are NaN."""
+        return {"errors": np.full_like(values["averages"], np.nan)} | values
+
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
         if quantity not in self.quantities:
             raise KeyError(quantity)
         return self.averages[:, self.quantities.index(quantity)]
+
+    def error(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) standard errors over segments of the document averages."""
+        return self.errors[:, self.quantities.index(quantity)]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -151,6 +163,8 @@ class Emergence(Result):
             return values.reshape(*values.shape[:-2], -1)
 
         heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
+        known = [name for name in self.present if not np.isnan(self.error(name)).all()]
+        heads |= {f"{name}_interval": 1.96 * flat(self.error(name)) for name in known}
         accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
@@ -184,6 +198,7 @@ class Emergence(Result):
             "loss": to_lists(self.loss),
             "masked_right": to_lists(self.masked_accuracy),
             **quantities,
+            "standard_errors": {name: to_lists(self.error(name)) for name in self.present},
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
             "directions": list(DIRECTIONS),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -84,7 +85,8 @@ class Series:
             if results[LOSS] is None:
                 skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
             relations = results["dependency_heads"] = results["dependency_heads"].default_view()
-            values = step, training.tokens.get(step, -1), *_loss(results[LOSS]), _averages(results), relations.correct
+            tokens, averages = training.tokens.get(step, -1), _averages(results)
+            values = step, tokens, *_loss(results[LOSS]), *averages, relations.correct
             for column, value in zip(columns.values(), values, strict=True):
                 column.append(value)
             last = results
@@ -142,9 +144,13 @@ def _quantities(results: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _averages(results: dict[str, Any]) -> np.ndarray:
-    """(quantity, layer, head) document averages."""
-    entropy = (results["entropy"][name] for name in _quantities(results)[1])
-    return np.stack([*results["surface_patterns"].mean, *entropy]).astype(np.float32)
+    """(2, quantity, layer, head): document averages and their standard errors."""
+    rows = []
+    for analysis, names in zip(("surface_patterns", "entropy"), _quantities(results), strict=True):
+        known = results[analysis].estimates()
+        absent = Estimate(np.full_like(results[analysis].mean[0], np.nan))
+        rows += [known.get(name, absent) for name in names]
+    return np.stack([[row.values for row in rows], [row.standard_error for row in rows]]).astype(np.float32)
 
 
 def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:

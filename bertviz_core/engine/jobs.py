@@ -30,6 +30,7 @@ class Job:
         title: For people.
         task: What the runner is given.
         lane: The queue; each has its own runner.
+        then: (lane, task) of what follows once the task is done, each in its own lane's queue.
         askers: Readers who still want it; when the last of them leaves, it is cancelled.
         error: For people, once the state is "failed" or "cancelled".
     """
@@ -38,6 +39,7 @@ class Job:
     title: str
     task: Any = None
     lane: str = ANALYSES
+    then: tuple[tuple[str, Any], ...] = ()
     askers: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
@@ -52,6 +54,11 @@ class Job:
         self.error = error
         self.state = state
         return self
+
+    def next_task(self) -> None:
+        """Wait for what follows, in its lane."""
+        (self.lane, self.task), self.then = self.then[0], self.then[1:]
+        self.progress, self.state = Progress(), "waiting"
 
 
 class FairQueue:
@@ -125,8 +132,24 @@ class Jobs:
         self._unfinished: list[Job] = []
         self._lock = threading.Lock()
 
-    def submit(self, key: str, title: str, task: Any, asker: str, lane: str = ANALYSES) -> Job:
+    def submit(
+        self,
+        key: str,
+        title: str,
+        task: Any,
+        asker: str,
+        lane: str = ANALYSES,
+        then: tuple[tuple[str, Any], ...] = (),
+    ) -> Job:
         """Queue the task, or join the job of the same key that is not cancelled.
+
+        Args:
+            key: Of the job.
+            title: For people.
+            task: What the lane's runner is given.
+            asker: Who wants it.
+            lane: The queue.
+            then: (lane, task) of what follows.
 
         Raises:
             QueueFull: as many jobs wait as may, in all or of this asker.
@@ -135,10 +158,9 @@ class Jobs:
             job = next((job for job in self._unfinished if job.key == key and job.askers), None)
             if job is None:
                 self._check_room(asker)
-                job = Job(key, title, task, lane, {asker})
+                job = Job(key, title, task, lane, then, {asker})
                 self._unfinished.append(job)
-                self._lanes[lane].queue.add(job)
-                self._start(self._lanes[lane])
+                self._enqueue(job)
             elif asker not in job.askers:
                 job.askers.add(asker)
                 self._lanes[job.lane].queue.sort()
@@ -180,7 +202,9 @@ class Jobs:
                 f"The queue is full: {maximum} jobs are unfinished.", hint="Try again when some have finished."
             )
 
-    def _start(self, lane: Lane) -> None:
+    def _enqueue(self, job: Job) -> None:
+        lane = self._lanes[job.lane]
+        lane.queue.add(job)
         if lane.thread is None:
             lane.thread = threading.Thread(target=self._work, args=(lane,), name="jobs", daemon=True)
             lane.thread.start()  # a daemon: the server's end waits for no job
@@ -189,7 +213,13 @@ class Jobs:
         while (job := self._next(lane)) is not None:
             state, error = _outcome(lane.runner, job)
             with self._lock:
-                self._end(job, state, error)
+                if state != "done" or not job.then:
+                    self._end(job, state, error)
+                elif job.askers:
+                    job.next_task()
+                    self._enqueue(job)
+                else:  # the cancel came when the task was done
+                    self._end(job, "cancelled", Cancelled())
 
     def _next(self, lane: Lane) -> Job | None:
         with self._lock:

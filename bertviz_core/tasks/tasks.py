@@ -52,7 +52,7 @@ def download(name: str, revision: str | None) -> Task:
 
 
 def hub_model(to_compute: Iterable[Request], store: Store) -> Task:
-    """Fetch the files of the hub model of these requests, then compute and store those that it can serve."""
+    """Compute and store those of these requests that their hub model can serve, once its files are on this machine."""
     return {**analyses(to_compute, store), "kind": "hub_model"}
 
 

@@ -68,8 +68,7 @@ def bounded(source: Source) -> Source:
 
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
-    """Downloads have a process of their own: they wait for no analysis. Only the job that analyzes the paper's model
-    waits for its own download, and the analyses behind it do too."""
+    """Downloads have a process of their own: neither they nor analyses wait for each other."""
     return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()}, access())
 
 

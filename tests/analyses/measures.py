@@ -11,7 +11,6 @@ import torch
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.checkpoint import DEMO_FOLDER
 from bertviz_core.models.encoding import Batch, collate
 from bertviz_core.models.segments import Segments
 from tests import maps
@@ -74,15 +73,15 @@ def check_published(path, measure, oracle, quantities):
             np.testing.assert_allclose(values[head].tolist(), [expected[name] for name in quantities], atol=1e-5)
 
 
-def demo_segments(demo, source, settings) -> list:
-    """(maps, kinds) of the demo model's segments: the library's own eager maps, one segment at a time, unpadded."""
+def model_segments(model, source, settings) -> list:
+    """(maps, kinds) of a BERT's segments: the library's own eager maps, one segment at a time, unpadded."""
     from transformers import AutoModel
 
-    eager = AutoModel.from_pretrained(DEMO_FOLDER, attn_implementation="eager", dtype="float32").eval()
+    eager = AutoModel.from_pretrained(model.checkpoint.folder, attn_implementation="eager", dtype="float32").eval()
     made = []
-    for example in Segments(source, demo.tokens, settings):
-        batch: Batch = collate([example], demo.tokens, "cpu")
+    for example in Segments(source, model.tokens, settings):
+        batch: Batch = collate([example], model.tokens, "cpu")
         with torch.inference_mode():
-            seen = torch.cat(eager(**batch.inputs(demo), output_attentions=True).attentions)
-        made.append((seen.tolist(), reference.kinds_of(demo.tokens.names(example.ids), "[CLS]", "[SEP]")))
+            seen = torch.cat(eager(**batch.inputs(model), output_attentions=True).attentions)
+        made.append((seen.tolist(), reference.kinds_of(model.tokens.names(example.ids), "[CLS]", "[SEP]")))
     return made

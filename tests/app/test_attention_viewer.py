@@ -177,6 +177,7 @@ def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
     (row,) = guesses(app)
     assert row[1] != row[2], "the first layer matters to this model"
     assert row[0].startswith("4: **“")
+    assert any(button.label == "CSV: guesses" for button in app.get("download_button"))
     app.multiselect(key="off").set_value(["5-1"]).run()
     assert not app.exception
     assert guesses(app)[0][1] == row[1]
@@ -190,6 +191,7 @@ def test_a_behavior_is_switched_off_as_a_whole() -> None:
 
 def test_heads_that_are_off_change_nothing_before_a_word_is_masked() -> None:
     assert "8 heads are switched off. Mask a word" in words(viewer(off="layer 2"))
+    assert "1 head is switched off." in words(viewer(off="2-1"))
 
 
 def test_a_model_without_a_masked_word_head_has_no_switches(tiny_folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,18 +14,21 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.models.planned import NAME
 from pages.shared import stored
 from pages.shared.views import paper_model
-from tests.app.driving import open_app, wait_for_job, words
+from tests.app.driving import open_app, unescaped, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 LABEL = "Download 440 MB and analyze"
 
 
 class Hub:
-    """What the hub answers.   folder: of the files, once they are fetched.   error: where it cannot be reached."""
+    """What the hub answers.   folder: of the files, once they are fetched.   error: where it cannot be reached.
+    arrives: when the files do."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.fetched, self.asked = folder, False, 0
         self.error: Exception | None = None
+        self.arrives = threading.Event()
+        self.arrives.set()
 
     def model_info(self, *_: object, **options: object) -> SimpleNamespace:
         self.asked += 1
@@ -36,6 +40,7 @@ class Hub:
     def snapshot_download(self, *_: object, local_files_only: bool = False, **__: object) -> str:
         if local_files_only and not self.fetched:
             raise FileNotFoundError
+        assert self.arrives.wait(60)
         self.fetched = True
         return str(self.folder)
 
@@ -62,12 +67,16 @@ def labels(app: AppTest) -> set[str]:
     return {button.label for button in app.button}
 
 
+def click(app: AppTest, label: str) -> None:
+    next(button for button in app.main.button if button.label == label).click().run()
+
+
 def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "MAX_COST", 1)  # surface patterns, entropy, clustering and the linguistic ones
     app = answered(max_length="64")  # the double's positions
     assert LABEL in labels(app) and "min after the download" in words(app)
     assert hub.asked == 1
-    next(button for button in app.button if button.label == LABEL).click().run()
+    click(app, LABEL)
     app = wait_for_job(app)
     assert hub.fetched and not app.error and not app.exception
     paper_model._asked("done", None).result(timeout=10)
@@ -77,6 +86,21 @@ def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyP
     assert f"model={NAME}" in link.proto.query_string
     there = open_app(model=NAME, max_length="64")
     assert not there.error and "Of 4 heads:" in words(there) and LABEL not in labels(there)
+
+
+def test_the_others_compute_while_it_is_downloaded(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "MAX_COST", 1)
+    hub.arrives.clear()
+    app = answered(max_length="64")
+    click(app, LABEL)
+    other = open_app("surface_patterns", limit="3", max_length="64")
+    click(other, next(label for label in labels(other) if label.startswith("Analyze")))
+    wait_for_job(other)
+    assert other.metric and not other.error
+    assert any(f"Downloading {NAME}: 0 of 440 MB" in unescaped(bar.proto.text) for bar in app.run().get("progress"))
+    click(app, "Cancel")
+    assert "Cancelled. What was downloaded and computed is kept." in words(app.run())
+    hub.arrives.set()
 
 
 @pytest.mark.parametrize("error", [OSError("no route"), TimeoutError()])

@@ -45,7 +45,7 @@ def test_differences_of_averages_with_errors_over_segments(run, demo, source):
     change = compare(a, b).changes["to_sep"]
     sides = []
     for mode in ("corrected", "paper"):
-        segments = measures.demo_segments(demo, source(TEXT), replace(SETTINGS, mode=mode))
+        segments = measures.model_segments(demo, source(TEXT), replace(SETTINGS, mode=mode))
         sides.append([[reference.surface_patterns(maps[3][2], kinds)["to_sep"] for maps, kinds in segments]])
     (mean_a, error_a), (mean_b, error_b) = (oracle.mean_and_error(side[0]) for side in sides)
     error = (error_a**2 + error_b**2) ** 0.5
@@ -169,6 +169,11 @@ def test_it_opens_on_what_the_analysiss_own_page_opens_on(run, analysis, opens_o
     assert exports.to_json(compare(result, result))
 
 
+def test_averages_over_one_segment_are_not_marked(run):
+    comparison = compare(run("entropy", limit=1), run("entropy", limit=1, mode="paper"))
+    assert any("one segment" in note for note in comparison.notes) and not comparison.changes["entropy"].marked.any()
+
+
 def test_a_treebank_opens_on_its_most_telling_relation(run):
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
     assert compare(bank, bank).opens_on == bank.default_view().most_telling()
@@ -183,7 +188,8 @@ def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
         assert isinstance(change, Change) and np.abs(change.difference).max() > 0
         assert np.isnan(change.p).all() == (analysis != "dependency_heads")
         assert not any("model" in note for note in comparison.notes)
-        assert any("no standard errors" in note for note in comparison.notes) == (analysis != "dependency_heads")
+        unmarked = any("without standard errors" in note for note in comparison.notes)
+        assert unmarked == (analysis != "dependency_heads")
     patterns = checkpoints.result(emergence, "surface_patterns", last)
     np.testing.assert_array_equal(patterns["to_sep"], emergence["to_sep"][-1])
     assert checkpoints.names(emergence, "probes") == {}

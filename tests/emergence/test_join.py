@@ -17,7 +17,7 @@ CUT = 7
 
 def part(whole: Emergence, begin: int, end: int) -> Emergence:
     """Its checkpoints from `begin` up to `end`, which is not included."""
-    names = ("steps", "tokens", "loss", "masked_accuracy", "averages", "correct")
+    names = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")
     checkpoints = whole.provenance["checkpoints"][begin:end]
     model = whole.provenance["model"] | {"fingerprint": f"{begin} to {end}"}
     provenance = {**whole.provenance, "checkpoints": checkpoints, "model": model, "marks": []}

@@ -8,6 +8,7 @@ import pytest
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.engine.packing import pack
 from tests.oracles import emergence as reference_emergence
 
 LAYERS, HEADS = 2, 3
@@ -42,6 +43,7 @@ def made() -> Emergence:
         masked_accuracy=np.array([0.0, 0.1, np.nan]),
         quantities=QUANTITIES,
         averages=averages,
+        errors=averages / 10,
         uniform=4.6,
         relations=RELATIONS,
         n=n,
@@ -111,5 +113,11 @@ def test_bytes_and_back(made):
     again = Emergence.from_bytes(made.to_bytes())
     assert again.arrays() == made.arrays()
     assert again.correct.dtype == np.uint8 and again.provenance == made.provenance
+    before = {field: getattr(made, field) for field in made.__slots__ if field != "errors"} | {
+        "provenance": made.provenance
+    }
+    earlier = Emergence.from_bytes(pack(before, analysis="emergence"))  # a version that stored no standard errors
+    assert np.isnan(earlier.error("next")).all() and earlier["next"].tolist() == made["next"].tolist()
+    assert not any(name.endswith("_interval") for name in earlier.tables()["heads"])
     with pytest.raises(KeyError):
         made["attention to nothing"]

@@ -12,14 +12,20 @@ import pytest
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
+from bertviz_core.comparison import checkpoints
+from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.samples import sample
 from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
+from bertviz_core.models import loading
 from bertviz_core.settings import Settings
 from tests import families, trainings
+from tests.analyses import measures
+from tests.oracles import comparison as reference_comparison
 from tests.oracles import emergence as reference_emergence
+from tests.oracles import reference
 from tests.test_promises import imported_by
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
@@ -96,6 +102,37 @@ def test_the_loss_is_that_of_a_literal_loop_over_the_masked_tokens(folder, serie
         loss, right = reference_emergence.masked_word_loss(model, inputs)
         assert found.loss[place] == pytest.approx(loss, abs=1e-5)
         assert found.masked_accuracy[place] == right
+
+
+def test_differences_between_checkpoints_are_marked_as_the_oracle_does(folder, series, store):
+    text = "\n".join([TEXT, TEXT.replace("cat", "river"), *4 * [TEXT.replace("slept", "ran")]])
+    training = series(folder, text=text)
+    found = computed(training, store)
+    ends = [loading.load(training.training.checkpoints[place], "cpu") for place in (0, -1)]
+    first, last = (measures.model_segments(model, training.text, SETTINGS) for model in ends)
+    marked = 0
+    for analysis in ("surface_patterns", "entropy"):
+        addresses = list(checkpoints.names(found, analysis))
+        comparison = compare(*(checkpoints.result(found, analysis, addresses[place]) for place in (0, -1)))
+        assert not any("no difference is marked" in note for note in comparison.notes)
+        for name, change in comparison.changes.items():
+            p = []
+            for layer, head in np.ndindex(2, 2):
+                (mean_a, error_a), (mean_b, error_b) = (
+                    reference_comparison.mean_and_error(
+                        [getattr(reference, analysis)(maps[layer][head], kinds)[name] for maps, kinds in segments]
+                    )
+                    for segments in (first, last)
+                )
+                assert found.error(name)[0, layer, head] == pytest.approx(error_a, abs=1e-5)
+                assert change.difference[layer, head] == pytest.approx(mean_b - mean_a, abs=1e-5)
+                p.append(reference_comparison.p_value(mean_b - mean_a, (error_a**2 + error_b**2) ** 0.5))
+            rejected = reference_comparison.holm_rejects(p, 0.05)
+            assert set(np.flatnonzero(change.marked.reshape(-1)).tolist()) == rejected
+            marked += len(rejected)
+    assert marked
+    assert found.arrays()["standard_errors"].keys() == set(found.present)
+    assert {f"{name}_interval" for name in found.present} < set(found.tables()["heads"])
 
 
 def test_a_cancelled_training_resumes_where_it_stopped(folder, series, store, monkeypatch):

@@ -92,6 +92,40 @@ def test_a_download_waits_for_no_analysis():
     gate.open()
 
 
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_follows_a_download_waits_in_its_own_lane(cancelled):
+    jobs, ran = make_jobs(), []
+    gate = Gate(jobs)
+    then = (("analyses", lambda progress: ran.append("analysis")),)
+    job = jobs.submit("both", "Both", lambda progress: ran.append("download"), "reader", DOWNLOADS, then)
+    until(lambda: job.lane == "analyses")
+    assert (job.state, jobs.before(job), ran) == ("waiting", 1, ["download"])
+    other = jobs.submit("other", "Other", nothing, "another", DOWNLOADS)
+    assert wait_for(other).state == "done" and gate.job.state == "running"
+    if cancelled:
+        jobs.leave(job, "reader")
+    gate.open()
+    assert wait_for(job).state == ("cancelled" if cancelled else "done")
+    assert ran == (["download"] if cancelled else ["download", "analysis"])
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_nothing_follows_a_download_that_fails_or_is_cancelled(fails):
+    jobs, ran, gate = make_jobs(), [], threading.Event()
+
+    def download(progress):
+        gate.wait(5)  # a cancel comes when it is done
+        if fails:
+            raise InputError("no")
+
+    job = jobs.submit("both", "Both", download, "reader", DOWNLOADS, (("analyses", lambda progress: ran.append(1)),))
+    if not fails:
+        until(lambda: job.state == "running")
+        jobs.leave(job, "reader")
+    gate.set()
+    assert wait_for(job).state == ("failed" if fails else "cancelled") and not ran
+
+
 def test_readers_take_turns():
     jobs, started = make_jobs(), []
     gate = Gate(jobs)

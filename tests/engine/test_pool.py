@@ -10,6 +10,7 @@ import time
 import pytest
 
 from bertviz_core.engine import pool as pools
+from bertviz_core.engine import ray_cluster
 from bertviz_core.engine.pool import Pool, WorkerLost
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import check_ray
@@ -204,6 +205,6 @@ def test_more_workers_than_the_cluster_has_cpus(pool):
 
 
 def test_without_ray_it_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(pools, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match="pip install ray"):
         check_ray()

@@ -38,8 +38,8 @@ def lengths(norms: SurfacePatterns, base: int = 1) -> str:
     compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""
     return (
         f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
-        f"is {np.nanmean(correlation):.2f} on average over heads, and lowest in head {lowest.label(base)} "
-        f"({correlation[lowest.layer, lowest.head]:.2f})"
+        f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"({correlation[lowest.layer, lowest.head]:z.2f})"
     )
 
 

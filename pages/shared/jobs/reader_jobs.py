@@ -43,8 +43,10 @@ def everything_key(requests: list[Request]) -> str:
 
 
 def hub_model(key: str, requests: list[Request]) -> None:
-    """Queue the download of a hub model and all of these analyses of it, as one job under `everything_key`."""
-    _ask(key, requests[0].checkpoint.name, lambda: tasks.hub_model(requests, services.store()))
+    """Queue the download of a hub model, then all of these analyses of it, as one job under `everything_key`."""
+    model = requests[0].checkpoint
+    following = ((jobs.ANALYSES, lambda: tasks.hub_model(requests, services.store())),)
+    _ask(key, model.name, lambda: tasks.download(model.name, model.revision), jobs.DOWNLOADS, following)
 
 
 def download(key: str, name: str, revision: str | None) -> None:
@@ -52,12 +54,19 @@ def download(key: str, name: str, revision: str | None) -> None:
     _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)
 
 
-def _ask(key: str, title: str, task: Callable[[], Task], lane: str = jobs.ANALYSES) -> None:
+def _ask(
+    key: str,
+    title: str,
+    task: Callable[[], Task],
+    lane: str = jobs.ANALYSES,
+    then: tuple[tuple[str, Callable[[], Task]], ...] = (),
+) -> None:
     """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
     try:
         if problem := services.store().problem:
             raise problem
-        job = services.jobs().submit(key, title, task(), _asker(), lane)
+        following = tuple((lane, follows()) for lane, follows in then)
+        job = services.jobs().submit(key, title, task(), _asker(), lane, following)
     except BertvizError as error:
         job = Job(key, title).finish("failed", error)
     mine = _mine()

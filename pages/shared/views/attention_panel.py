@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core import exports
+from bertviz_core.analyses.results import to_csv
 from bertviz_core.heads import highest
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.plotting.head_map import picture_map
+from bertviz_core.viewer.guesses import guesses_frame
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, page
 from pages.shared.boxes import plain
@@ -133,18 +135,29 @@ def quoted(label: str, bold: bool) -> str:
 
 
 def downloads(
-    attention: InputAttention, selection: Selection, original: OneInput, pair: tuple[int, int], shape: str
+    attention: InputAttention,
+    selection: Selection,
+    original: OneInput,
+    pair: tuple[int, int],
+    shape: str,
+    guesses: Mapping[str, Sequence[Prediction]],
 ) -> None:
-    """What is shown, of this head as CSV, of every head as safetensors, and all heads from the one to the other of a
-    `pair` (query, key) as CSV; lines, one `shape` of the drawing, have buttons of their own."""
+    """Offer the shown head as CSV, every head as safetensors, all heads from the one to the other of a `pair`
+    (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
+
+    Args:
+        guesses: Heads switched off, empty for the whole model -> the predictions.
+    """
     about = exports.input_origin(selection.checkpoint, selection.settings, original.digest())
     name = f"{drawing_name(selection, selection.head)}-{original.digest()[:8]}"
+    masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(guesses_frame(guesses).assign(**about)))}
     files.offer(
         {
             "CSV": (f"{name}.csv", lambda: attention.to_csv(selection.head, {"head": selection.head.label(), **about})),
             "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
             "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
         }
+        | (masked if any(guesses.values()) else {})
     )
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
     st.caption(

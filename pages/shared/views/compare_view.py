@@ -13,7 +13,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.result import ALPHA, Change, Comparison
 from bertviz_core.models import allowed
-from bertviz_core.models.checkpoint import DEMO, short_names
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.numbers import number
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import DIVERGING
@@ -24,16 +24,19 @@ from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 
 SHOWN = 15  # heads in the table
+BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
+BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 Runs = dict[str, str]  # address -> name
 
 
-def choose() -> tuple[Any, Any]:
-    """Draw the choice of an analysis and of two of its runs; the page stops where there are no two.
+def choose(selection: Selection) -> tuple[Any, Any]:
+    """Draw the choice of an analysis and of two of its runs, at first of the model in the sidebar; the page stops where
+    there are no two.
 
     Returns:
         The results of A and B.
     """
-    known = {name: runs for name in ANALYSES if len(runs := _runs(name)) > 1}
+    known = {name: runs for name in ANALYSES if len(runs := _runs(name, selection.checkpoint)) > 1}
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
@@ -59,12 +62,12 @@ class _Named:
 
     address: str
     name: str
-    rank: tuple[bool, bool, str]
+    rank: tuple[bool, bool, bool, str]
 
 
-def _runs(analysis: str) -> Runs:
-    """Address -> name of what this reader may see: own models and corpora, the samples, and the demo's training. Plain
-    runs on the demo model come first."""
+def _runs(analysis: str, chosen: Checkpoint) -> Runs:
+    """Address -> name of what this reader may see: own models and corpora, the samples, and the demo's training. Those
+    of the chosen model come first, then those of the demo model; of these the plain ones."""
     corpora, access = stored.names(ANALYSES[analysis].corpus), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
     stored_runs, found = services.runs(), []
@@ -75,7 +78,8 @@ def _runs(analysis: str) -> Runs:
         if one.analysis == analysis and visible and "others" not in origin:
             name = _name(origin, shown[origin["model"]["name"]], corpora[origin["corpus"]["digest"]])
             changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
-            found.append(_Named(one.key[:16], name, (origin["model"]["name"] != DEMO, changed, name)))
+            others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
+            found.append(_Named(one.key[:16], name, (*others, changed, name)))
     runs = {one.address: one.name for one in sorted(found, key=lambda one: one.rank)}
     return runs | checkpoints.names(services.shipped_emergence(), analysis)
 
@@ -173,8 +177,12 @@ def table(change: Change, selection: Selection) -> None:
 def best(comparison: Comparison) -> None:
     """The best head of every quantity in A and in B, and the difference of the two."""
     frame = comparison.tables()["best"]
-    numeric = [name for name in frame if frame[name].dtype.kind == "f" and not name.startswith("n_")]
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format="%.3f") for name in numeric}
+    frame["quantity"] = frame["quantity"].str.replace("_", " ")
+    formats = {
+        name: st.column_config.NumberColumn(label, format="%.3f") if frame[name].dtype.kind == "f" else label
+        for name, label in BEST.items()
+        if name in frame
+    }
     st.dataframe(
         frame,
         hide_index=True,

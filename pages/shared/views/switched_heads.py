@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from math import log
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.heads import all_heads
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
-from bertviz_core.models.single_input import OneInput
+from bertviz_core.numbers import plural
+from bertviz_core.viewer.guesses import loss
 from bertviz_core.viewer.switches import switched_off, switches
 from bertviz_core.viewer.view import shorten
-from pages.shared import head_panel, services, stored
+from pages.shared import head_panel, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import choices
@@ -21,7 +23,6 @@ from pages.shared.frame.selection import Selection
 from pages.shared.views.attention_panel import quoted
 
 GUESSES = 3
-TINY = 1e-38  # in place of a probability that has no logarithm
 
 
 def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
@@ -42,24 +43,30 @@ def choose(selection: Selection, model: AttentionModel) -> np.ndarray | None:
     return switched_off(chosen, named)
 
 
-def guesses(model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray) -> None:
+def names(off: np.ndarray) -> str:
+    """The heads that are switched off, as "3-5 4-1"."""
+    return " ".join(head.label() for head in all_heads(*off.shape) if off[head.layer, head.head])
+
+
+def guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray) -> None:
     """What the model guesses for each masked word, with all heads and without those that are switched off."""
-    whole, without = services.predictions(model, original, masked), services.predictions(model, original, masked, off)
     count = int(off.sum())
     if not whole:
-        st.caption(f"{count} heads are switched off. Mask a word (select it, then M) to see the guesses without them.")
+        off_now = f"{plural(count, 'heads')} {'is' if count == 1 else 'are'} switched off"
+        st.caption(
+            f"{off_now}. Mask a word (select it, then M) to see the guesses without {'it' if count == 1 else 'them'}."
+        )
         return
     rows = [_row(before, after, count) for before, after in zip(whole, without, strict=True)]
     st.table(rows, hide_index=True, alt="The guesses for each masked word, with all heads and without some")
 
 
 def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
-    change = log(before.probability or TINY) - log(after.probability or TINY)
     return {
         "masked word": f"{before.position + 1}: **“{plain(shorten(before.original))}”**",
         "whole model": _best(before),
         f"without {count} head{'s' if count > 1 else ''}": _best(after),
-        "its loss": f"{change:+.2f} nats",
+        "its loss": f"{loss(after) - loss(before):+.2f} nats",
     }
 
 

@@ -93,7 +93,7 @@ def test_a_single_token(kinds):
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
     chosen = Settings(max_length=20, mode=mode)
-    segments = measures.demo_segments(demo, source(TEXT), chosen)
+    segments = measures.model_segments(demo, source(TEXT), chosen)
     oracle = partial(reference.entropy, smoothed=mode == "paper")
     for batch_tokens in (1, 40, 10_000):
         request = Request("entropy", demo.checkpoint, source(TEXT), chosen)

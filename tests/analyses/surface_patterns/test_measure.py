@@ -72,7 +72,7 @@ def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
     long = " ".join(["A river runs, quietly, through the town."] * 3)
     text = source(f"It is old.\n{long}\n\n{long}\n\n")
     chosen = Settings(max_length=24, limit=5, mode=mode)
-    segments = measures.demo_segments(demo, text, chosen)
+    segments = measures.model_segments(demo, text, chosen)
     for batch_tokens in (1, 48, 10_000):
         request = Request("surface_patterns", demo.checkpoint, text, chosen)
         result = compute(request, None, Execution("cpu", batch_tokens), model=demo)
