@@ -130,8 +130,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
 
 def file_name(result: Result, suffix: str) -> str:
     """File name of an exported result, as "surface_patterns-demo-encyclopedia.csv"."""
-    about = origin(result.provenance)
-    return slug(result.analysis, Path(about["model"]).name, about["corpus"]) + suffix
+    return slug(*result.file_parts()) + suffix
 
 
 def slug(*parts: str) -> str:

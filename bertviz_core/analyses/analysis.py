@@ -99,6 +99,7 @@ class Analysis:
         control: The same as `control_key`, where that is not derived from its name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
+        overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
@@ -124,6 +125,7 @@ class Analysis:
     control: str = ""
     formula: str = ""
     forwards: float | Callable[[Checkpoint], float] = 1.0
+    overhead: float = 0.0
     limit: int | None = None
     shared: bool = False
     masked_lm: bool = False

@@ -1,7 +1,7 @@
 """How long an analysis will take: by the last pass of its kind on this machine, else by a measured multiplication.
 
-Seconds = loading + tokens of the corpus x seconds a token. A pass leaves what it took in the store; what it took of
-another model is scaled by the operations that each needs for a token.
+Seconds = loading + overhead of the analysis + tokens of the corpus x seconds a token. A pass leaves what it took in
+the store; what it took of another model is scaled by the operations that each needs for a token.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 
 RECORDS = 8  # of each kind of pass, the latest
-LOADING = 3.0  # seconds, before any pass was timed
+LOADING = 3.0  # seconds of the first pass, before any was timed: libraries and the model
+LOADING_NEXT = 0.8  # seconds, of each further pass: the model or another, the corpus, the results
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6}  # tokens a word; windows overlap by half
-LENGTHS = {"text": 1.0, "treebank": 0.2, "coreference": 1.0}  # of one input, as a share of the maximum length
-SPEED = 0.3  # of the multiplication that is measured, what a pass reaches
+LENGTHS = {"text": 1.0, "treebank": 0.13, "coreference": 1.0}  # of one input, as a share of the maximum length
+SPEED = 0.75  # of the multiplication that is measured, what a pass of a wide model reaches
+NARROW = 250.0  # dimensions; so narrow a model reaches half of it
 WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
 
 
@@ -37,7 +39,7 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
         groups: The requests of each pass, as `requests.passes` gives them.
     """
     try:
-        return sum(_seconds(store, together) for together in groups)
+        return sum(_seconds(store, group, LOADING_NEXT if number else LOADING) for number, group in enumerate(groups))
     except BertvizError:
         return None
 
@@ -55,35 +57,43 @@ def remember(store: Store, together: Sequence[Request], loading: float, running:
     with suppress(StoreError, BertvizError):
         record = {
             "fingerprint": first.checkpoint.fingerprint(),
-            "operations": operations(first),
+            "work": _work(together),
             "loading": loading,
-            "rate": running / _tokens(first),
+            "rate": max(running - _overhead(together), running / 5) / _tokens(first),
         }
         latest = [record, *_records(store, together)][:RECORDS]
-        store._set(f"rate/{_kind(together)}", json.dumps(latest).encode())
+        store._set(f"pace/{_kind(together)}", json.dumps(latest).encode())
 
 
 def operations(request: Request) -> float:
     """Of a token's forward pass: two for each weight of a layer, and two products of attention; then the statistics,
-    which take some for each head and key."""
+    which take some for each head and key. The narrower a model, the more of its time is spent on other things."""
     checkpoint, length = request.checkpoint, _length(request)
     width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
     weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
     attention = 4 * checkpoint.layers * width * length
     statistics = 60 * checkpoint.layers * checkpoint.heads * length
-    return float(2 * weights + attention + statistics)
+    return float(2 * weights + attention + statistics) * (1 + NARROW / width if width else 1.0)
 
 
-def _seconds(store: Store | None, together: Sequence[Request]) -> float:
+def _seconds(store: Store | None, together: Sequence[Request], loading: float) -> float:
+    """Of one pass, whose loading takes so long where no pass was timed."""
     first, tokens = together[0], _tokens(together[0])
-    needed = operations(first)
+    work = _work(together)
     records = _records(store, together) if store else []
     own = [record for record in records if record["fingerprint"] == first.checkpoint.fingerprint()]
     for record in own or records:
-        scale = 1.0 if own else needed / record["operations"]
-        return float(record["loading"] + tokens * record["rate"] * scale)
-    cost = max(ANALYSES[request.analysis].cost(request.checkpoint) for request in together)
-    return LOADING + cost * tokens * needed / (SPEED * multiplications())
+        return float(record["loading"] + _overhead(together) + tokens * record["rate"] * work / record["work"])
+    return loading + _overhead(together) + tokens * work / (SPEED * multiplications())
+
+
+def _work(together: Sequence[Request]) -> float:
+    """Operations of a pass for a token."""
+    return operations(together[0]) * max(ANALYSES[each.analysis].cost(each.checkpoint) for each in together)
+
+
+def _overhead(together: Sequence[Request]) -> float:
+    return sum(ANALYSES[request.analysis].overhead for request in together)
 
 
 def _length(request: Request) -> float:
@@ -102,20 +112,21 @@ def _kind(together: Sequence[Request]) -> str:
     """What passes have in common that take as long for a token and an operation."""
     names = "+".join(sorted({request.analysis for request in together}))
     settings = together[0].settings
-    return f"{names}/{settings.dtype}/{settings.weights}/{settings.max_length}"
+    options = json.dumps([request.options for request in together if request.options]).replace("/", "")
+    return f"{names}/{settings.dtype}/{settings.weights}/{settings.max_length}/{options}"
 
 
 def _records(store: Store, together: Sequence[Request]) -> list[dict[str, Any]]:
     """What earlier passes of the same kind took, else of passes that shared an analysis with this one."""
     with suppress(StoreError, ValueError, TypeError), store.reading() as cache:
-        if (exact := cache.get(f"rate/{_kind(together)}")) is not None:
+        if (exact := cache.get(f"pace/{_kind(together)}")) is not None:
             return list(json.loads(exact))
         rest = _kind(together).partition("/")[2]
         analyses = {request.analysis for request in together}
         similar = [
             json.loads(cache.get(name) or b"[]")
             for name in cache.iterkeys()
-            if name.startswith("rate/") and name.endswith(f"/{rest}") and analyses & set(name.split("/")[1].split("+"))
+            if name.startswith("pace/") and name.endswith(f"/{rest}") and analyses & set(name.split("/")[1].split("+"))
         ]
         return max(similar, key=lambda records: records[0]["rate"], default=[]) if all(similar) else []
     return []

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -53,6 +54,10 @@ class Result(ABC):
     def summary(self) -> dict[str, Any]:
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding."""
         return {}
+
+    def file_parts(self) -> tuple[str, ...]:
+        """What the name of a file of it says: the analysis, the model, the corpus."""
+        return self.analysis, Path(self.provenance["model"]["name"]).name, self.provenance["corpus"]["name"]
 
     def default_view(self) -> Result:
         """What tables and figures show where nothing else is chosen."""

@@ -58,4 +58,5 @@ def compare_runs(
 def _request(name: str, console: Console) -> Request:
     settings = ANALYSES[name].relevant(console.settings())
     options = ANALYSES[name].options().in_mode(settings.paper).to_json()
-    return Request(name, console.checkpoint(), console.source(), settings, options)
+    source = console.corpus(ANALYSES[name])
+    return Request(name, console.checkpoint(), source, settings, options)

@@ -16,7 +16,6 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import COLUMN, find_sources
@@ -71,6 +70,12 @@ class Console:
     def source(self) -> Source:
         return find_sources(self.input, self.text_column)
 
+    def corpus(self, analysis: Analysis) -> Source:
+        """The input, refused where this analysis cannot read it: before a model is downloaded or loaded."""
+        source = self.source()
+        open_corpus(analysis.corpus, source)
+        return source
+
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)
 
@@ -90,7 +95,8 @@ class Console:
         self.check_out(analysis.name, analysis.result_class)
         settings = analysis.relevant(self.settings())
         values = options.in_mode(settings.paper).to_json()
-        request = Request(analysis.name, self.checkpoint(), self.source(), settings, values, dict(files or {}))
+        source = self.corpus(analysis)
+        request = Request(analysis.name, self.checkpoint(), source, settings, values, dict(files or {}))
         extra = view.extra_files(request)
         for path in extra:
             exports.check_path(path, (".json",))
@@ -110,7 +116,6 @@ class Console:
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:
-            open_corpus(ANALYSES[request.analysis].corpus, request.source)  # a wrong file is refused before any work
             self.say(f"This takes {durations.text(durations.seconds(store, [requests.shared(request)]))}.")
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")

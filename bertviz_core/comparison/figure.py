@@ -67,7 +67,7 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
             showlegend=False, hovertemplate=f"{run}, mean %{{y:.3~r}}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title="layer / number of layers")
-    figure.update_yaxes(title=key.replace("_", " "))
+    figure.update_yaxes(title=result.label(key))
     return finish(figure, 380)
 
 
@@ -85,6 +85,6 @@ def distributions(result: Comparison, key: str) -> go.Figure:
             name=f"{run}: {name}",
             hovertemplate="%{y:.0%} of the heads have at most %{x:.3~r}<extra></extra>",
         )
-    figure.update_xaxes(title=key.replace("_", " "))
+    figure.update_xaxes(title=result.label(key))
     figure.update_yaxes(title="share of heads", range=[0, 1.02], tickformat=".0%")
     return finish(figure, 380)

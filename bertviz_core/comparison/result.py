@@ -104,16 +104,21 @@ class Comparison(Result):
     @property
     def notes(self) -> list[str]:
         """What a reader must know before believing a difference."""
-        found = cautions(self.provenance, self.other)
+        warnings = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_first(run).values.shape) for run in (self.a, self.b))
-            found.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+            warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
         if self.missing:
-            found.append(f"Only one of the runs has: {', '.join(self.missing)}.")
+            warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
             of_checkpoints = "checkpoints" in self.provenance | self.other
-            found.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
-        return found
+            warnings.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
+        return warnings
+
+    def file_parts(self) -> tuple[str, ...]:
+        """Also what is compared, and the differences."""
+        kind, *made_of = Result.file_parts(self)
+        return kind, self.compared, *made_of, *self.names
 
     def arrays(self) -> dict[str, Any]:
         return {}
@@ -121,7 +126,8 @@ class Comparison(Result):
     def summary(self) -> dict[str, Any]:
         """Under "a", "b", "difference", "p" and the interval's ends: quantity -> (layer, head)."""
         parts: dict[str, dict[str, np.ndarray]] = {
-            name: {key: one.values for key, one in run.items()} for name, run in (("a", self.a), ("b", self.b))
+            name: {key: quantity.values for key, quantity in run.items()}
+            for name, run in (("a", self.a), ("b", self.b))
         }
         for name in ("difference", "p", "low", "high"):
             parts[name] = {key: getattr(change, name) for key, change in self.changes.items()}
@@ -183,6 +189,11 @@ class Comparison(Result):
         """The quantity that is shown at first."""
         return next(iter(self.a))
 
+    def label(self, key: str) -> str:
+        """What a quantity is called on the screen."""
+        labels = {column.quantity: column.label for column in ANALYSES[self.compared].columns}
+        return labels.get(key, key.replace("_", " "))
+
     def claim_of(self, key: str, base: int = 1) -> str:
         """What changed in one quantity, in one sentence."""
         change = self.changes[key]
@@ -190,10 +201,9 @@ class Comparison(Result):
         at = (head.layer, head.head)
         moved = f"{head.label(base)} changed most, from {number(change.a[at])} to {number(change.b[at])}"
         if np.isnan(change.p).all():
-            return f"In {key}, head {moved}; without standard errors no difference is marked."
-        return (
-            f"{int(change.marked.sum())} of {change.a.size} heads differ in {key} (Holm-adjusted p < {ALPHA}); {moved}."
-        )
+            return f"In {self.label(key)}, head {moved}; without standard errors no difference is marked."
+        counted = f"{int(change.marked.sum())} of {change.a.size} heads differ in {self.label(key)}"
+        return f"{counted} (Holm-adjusted p < {ALPHA}); {moved}."
 
 
 def compare(a: Result, b: Result) -> Comparison:
@@ -216,8 +226,8 @@ def compare(a: Result, b: Result) -> Comparison:
 
 def _estimates(result: Result) -> dict[str, Estimate]:
     """What the result estimates of each head; without that, what its analysis's columns read, without errors."""
-    if found := result.estimates():
-        return found
+    if estimates := result.estimates():
+        return estimates
     columns = ANALYSES[result.analysis].columns
     read = {column.quantity: column.read(result) for column in columns}
     return {name: Estimate(values) for name, values in read.items() if values is not None}

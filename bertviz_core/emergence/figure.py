@@ -177,12 +177,12 @@ def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -
 
 
 def _on_logarithmic_axis(figure: go.Figure, steps: np.ndarray) -> None:
-    where, ticks = positions(steps), _ticks(steps)
+    x, ticks = positions(steps), _ticks(steps)
     figure.update_xaxes(
         type="log",
         tickvals=positions(np.concatenate([ticks, steps]))[: len(ticks)],
         ticktext=[f"{tick:,}" for tick in ticks],
-        range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
+        range=[np.log10(x[0]) - 0.08, np.log10(x[-1]) + 0.08],
         zeroline=False,
     )
 

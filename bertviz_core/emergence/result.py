@@ -5,6 +5,7 @@ the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -188,6 +189,11 @@ class Emergence(Result):
             f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
             f"(held out {self.heldout()[-1, row]:.1%}; best fixed offset {self.baseline[row]:.1%}){loss}."
         )
+
+    def file_parts(self) -> tuple[str, ...]:
+        """A folder of checkpoints has its model's name before its own."""
+        kind, _, corpus = Result.file_parts(self)
+        return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 
     def arrays(self) -> dict[str, Any]:
         quantities = {name: to_lists(self[name]) for name in self.present}

@@ -81,13 +81,13 @@ class Performer:
             raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
 
     def _download(self, task: Task, progress: Progress) -> Checkpoint:
-        asked = task["name"], task["revision"], from_environment()
+        arguments = task["name"], task["revision"], from_environment()
         try:
-            return checkpoint.find(*asked)
+            return checkpoint.find(*arguments)
         except DownloadNeeded as needed:
             progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
         with hub.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
-            return checkpoint.download(*asked)
+            return checkpoint.download(*arguments)
 
     def _hub_model(self, task: Task, progress: Progress) -> None:
         model = self._download(task["requests"][0]["checkpoint"], progress)

@@ -52,7 +52,8 @@ def test_a_first_estimate_grows_with_the_corpus_and_the_limit(store, request_):
     fixed = durations.LOADING
     assert durations.seconds(store, [[half]]) - fixed == pytest.approx((whole - fixed) / 2)
     assert fixed < durations.seconds(store, [[few]]) < whole
-    assert durations.seconds(store, [[request_], [request_]]) == pytest.approx(2 * whole)
+    twice = 2 * whole - (fixed - durations.LOADING_NEXT)  # the second pass loads no libraries
+    assert durations.seconds(store, [[request_], [request_]]) == pytest.approx(twice)
 
 
 def test_the_last_pass_of_this_model_is_what_the_next_is_estimated_by(store, request_):
@@ -71,6 +72,29 @@ def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
     durations.remember(store, [other], loading=1.0, running=10.0)
     scale = durations.operations(request_) / durations.operations(other)
     assert durations.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
+
+
+def test_what_does_not_depend_on_the_corpus_is_not_scaled_with_it(store, request_):
+    clustering = request_.for_analysis("clustering")
+    overhead = durations.ANALYSES["clustering"].overhead
+    durations.remember(store, [clustering], loading=1.0, running=overhead + 10.0)
+    twice = Request("clustering", request_.checkpoint, from_bytes(LINE.encode() * 1000, "z.txt"))
+    assert durations.seconds(store, [[twice]]) == pytest.approx(1 + overhead + 20.0)
+
+
+def test_what_shares_an_analysis_is_scaled_by_what_each_costs(store, request_):
+    durations.remember(store, [request_], loading=1.0, running=10.0)
+    together = [request_, request_.for_analysis("clustering")]
+    clustering = durations.ANALYSES["clustering"]
+    expected = 1 + clustering.overhead + 10 * clustering.cost(request_.checkpoint)
+    assert durations.seconds(store, [together]) == pytest.approx(expected)
+
+
+def test_other_options_are_timed_apart(store):
+    bank, model = sample("treebank"), checkpoint.find("demo")
+    few = Request("probes", model, bank, options={"probes": ["right-branching"]})
+    durations.remember(store, [few], loading=1.0, running=1.0)
+    assert durations.seconds(store, [[few]]) < 10 < durations.seconds(store, [[Request("probes", model, bank)]])
 
 
 def test_a_pass_leaves_what_it_took(store, request_):

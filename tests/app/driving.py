@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -26,6 +27,11 @@ def words(app: AppTest) -> str:
     """All that the page says, widgets and tables apart."""
     kinds = (app.markdown, app.caption, app.error, app.warning, app.title, app.subheader)
     return unescaped("\n".join(element.value for kind in kinds for element in kind))
+
+
+def uploader(app: AppTest) -> Any:
+    """The sidebar's, which is a new one after each upload."""
+    return next(each for each in app.file_uploader if each.key.startswith("uploader"))
 
 
 def unescaped(markdown: str) -> str:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
-from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
+from tests.app.driving import ROOT, open_app, unescaped, uploader, wait_for_job, words
 from tests.shipped import values
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -131,7 +131,7 @@ def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
 
 def test_an_upload_can_be_deleted() -> None:
     app = open_app("surface_patterns")
-    app.file_uploader(key="uploader").set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
+    uploader(app).set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
     assert app.selectbox(key="corpus").value.startswith("upload-")
     next(b for b in app.button if b.label == "Delete now").click().run()
     assert app.selectbox(key="corpus").value == "encyclopedia"
@@ -179,7 +179,7 @@ def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
 )
 def test_bad_uploads_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
     app = open_app("surface_patterns")
-    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    uploader(app).set_value((name, data, "text/plain")).run()
     assert said in unescaped(app.error[0].value)
     assert len(app.metric) == 4
 

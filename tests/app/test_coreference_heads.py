@@ -14,7 +14,7 @@ from bertviz_core.corpora.samples import FOLDER, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.plotting.style import percent
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
 from tests.bracketed import conll
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -138,19 +138,19 @@ def test_the_corpus_of_each_kind_of_page_is_remembered():
 def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():
     app = open_app(PAGE)
     text = conll("[1 Ann ] sang . / [1 She ] smiled .", "[1 The cat ] saw [2 the dog ] . / [1 It ] slept .")
-    app.file_uploader(key="uploader").set_value(("mine.conll", text.encode(), "text/plain")).run()
+    uploader(app).set_value(("mine.conll", text.encode(), "text/plain")).run()
     next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.error and "demo on mine.conll" in words(app) and "n = 2" in words(app)
     broken = text.replace("(1|1)", "(1", 1)
-    app.file_uploader(key="uploader").set_value(("broken.conll", broken.encode(), "text/plain")).run()
+    uploader(app).set_value(("broken.conll", broken.encode(), "text/plain")).run()
     assert "never closes" in unescaped(app.error[0].value) and "line 2" in unescaped(app.error[0].value)
 
 
 def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
     app = open_app(PAGE)
     text = conll("[1 The cook ] slept because [1 he ] was tired .", "[1 A nurse ] ran because [1 she ] was late .")
-    app.file_uploader(key="uploader").set_value(("one.conll", text.encode(), "text/plain")).run()
+    uploader(app).set_value(("one.conll", text.encode(), "text/plain")).run()
     next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert app.metric[0].value == "100%" and "only one candidate" in app.info[0].value

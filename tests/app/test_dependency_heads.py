@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.corpora.word_search import has
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root\n\n<b>x</b> 2-dep\n$y$ 0-root\n"
@@ -73,7 +73,7 @@ def test_mode_as_in_the_paper_shows_no_heldout_figure() -> None:
 
 def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus() -> None:
     app = open_app("dependency_heads")
-    app.file_uploader(key="uploader").set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
+    uploader(app).set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
     assert "demo on mine.conllu" in words(app)
     next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
@@ -100,7 +100,7 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
 )
 def test_bad_treebanks_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
     app = open_app("dependency_heads")
-    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    uploader(app).set_value((name, data, "text/plain")).run()
     assert said in unescaped(app.error[0].value)
     assert app.metric
 

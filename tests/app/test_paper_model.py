@@ -72,7 +72,7 @@ def click(app: AppTest, label: str) -> None:
 
 
 def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "MAX_COST", 1)  # surface patterns, entropy, clustering and the linguistic ones
+    monkeypatch.setattr(stored, "MAX_COST", 2)  # surface patterns, entropy, clustering and the linguistic ones
     app = answered(max_length="64")  # the double's positions
     assert LABEL in labels(app) and "min after the download" in words(app)
     assert hub.asked == 1
@@ -89,7 +89,7 @@ def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyP
 
 
 def test_the_others_compute_while_it_is_downloaded(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "MAX_COST", 1)
+    monkeypatch.setattr(stored, "MAX_COST", 2)
     hub.arrives.clear()
     app = answered(max_length="64")
     click(app, LABEL)

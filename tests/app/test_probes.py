@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "\n\n".join(
@@ -50,7 +50,7 @@ def test_a_pair_of_words_is_typed_and_an_unknown_one_is_named() -> None:
 
 def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     app = open_app("probes")
-    app.file_uploader(key="uploader").set_value(("mine.txt", BANK.encode(), "text/plain")).run()
+    uploader(app).set_value(("mine.txt", BANK.encode(), "text/plain")).run()
     app.multiselect(key="probes").set_value(["right-branching", "attention-only"]).run()
     app.number_input(key="epochs").set_value(1).run()
     app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses import linguistic
 from pages.shared import services
 from pages.shared.frame import uploads
-from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
+from tests.app.driving import ROOT, open_app, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
@@ -22,7 +22,7 @@ ANN = "A" * 43  # a browser's cookie
 
 def upload(page: str = "surface_patterns", data: bytes = TEXT, name: str = "mine.txt", reader: str = "") -> AppTest:
     app = open_as(reader, page)
-    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    uploader(app).set_value((name, data, "text/plain")).run()
     assert not app.error and not app.exception
     return app
 
@@ -166,7 +166,7 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
 )
 def test_what_cannot_be_read_is_named_below_a_closed_popover(name: str, data: bytes, said: str) -> None:
     app = open_app("surface_patterns")
-    app.file_uploader(key="uploader").set_value((name, data, "text/plain")).run()
+    uploader(app).set_value((name, data, "text/plain")).run()
     assert said in unescaped(app.error[0].value) and list(services.uploads()) == []
     assert app.session_state["add a corpus"] is False
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_read_is_named_below_a_closed_popover(name: str, data: by
 )
 def test_encodings_and_several_files(files: list[tuple[str, bytes]]) -> None:
     app = open_app("surface_patterns")
-    app.file_uploader(key="uploader").set_value([(name, data, "text/plain") for name, data in files]).run()
+    uploader(app).set_value([(name, data, "text/plain") for name, data in files]).run()
     assert not app.error, app.error[0].value
     (kept,) = services.uploads()
     assert kept.name == ("a.txt" if len(files) == 1 else "a.txt and 1 more")
@@ -192,14 +192,14 @@ def test_encodings_and_several_files(files: list[tuple[str, bytes]]) -> None:
 
 def test_files_of_different_kinds_are_refused_together() -> None:
     app = open_app("surface_patterns")
-    app.file_uploader(key="uploader").set_value([("a.txt", TEXT, "text/plain"), ("b", BANK, "text/plain")]).run()
+    uploader(app).set_value([("a.txt", TEXT, "text/plain"), ("b", BANK, "text/plain")]).run()
     assert "different kinds (a.txt: text, b: treebank)" in unescaped(app.error[0].value)
 
 
 def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
     app = upload(name="first.txt")
     first = link(app)
-    app.file_uploader(key="uploader").set_value(("second.txt", TEXT, "text/plain")).run()
+    uploader(app).set_value(("second.txt", TEXT, "text/plain")).run()
     assert "demo on second.txt" in words(app)
     app.selectbox(key="corpus").set_value(first).run()
     assert "demo on first.txt" in words(app) and "demo on second.txt" not in words(app)
@@ -247,8 +247,8 @@ def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result() ->
 def test_a_reader_has_so_much_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERTVIZ_READER_UPLOADS", "1")
     app = upload()
-    app.file_uploader(key="uploader").set_value(("more.txt", b"more words\n", "text/plain")).run()
-    app.file_uploader(key="uploader").set_value(("third.txt", b"third words\n", "text/plain")).run()
+    uploader(app).set_value(("more.txt", b"more words\n", "text/plain")).run()
+    uploader(app).set_value(("third.txt", b"third words\n", "text/plain")).run()
     assert "Your uploads would take more than 1 MB" in unescaped(app.error[0].value)
     assert len(list(services.uploads())) == 1
 

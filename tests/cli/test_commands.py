@@ -13,6 +13,7 @@ import pytest
 import safetensors.numpy
 
 from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.models import checkpoint
 from tests.cli.running import run
 from tests.families import FAMILIES, save
 
@@ -162,6 +163,17 @@ def mistakes(folder: Path) -> dict[str, tuple[list[str], list[str]]]:
         "suffix": ([good, "--out", str(folder / "x.pkl")], [".json"]),
         "option": ([good, "--nonsense"], ["--nonsense"]),
     }
+
+
+@pytest.mark.parametrize("command", [["surface-patterns"], ["compare", "entropy"], ["dependency-heads"]])
+def test_a_wrong_file_is_refused_before_a_model_is_looked_for(tmp_path, monkeypatch, command):
+    def find(*_):
+        raise AssertionError("the hub would be asked")
+
+    monkeypatch.setattr(checkpoint, "find", find)
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.4")
+    refused = run(*command, tmp_path / "paper.pdf", "--model", "someone/model", store=tmp_path)
+    assert refused.returncode == 2 and "PDF" in refused.stderr
 
 
 def test_every_mistake_is_one_message_and_exit_code_2(tmp_path: Path):

@@ -96,7 +96,9 @@ def test_accuracies_are_compared_as_proportions(run):
 
 
 def test_other_inputs_views_and_weights_are_said(run):
-    notes = compare(run("entropy"), run("entropy", max_length=16, mode="paper", weights="norms")).notes
+    comparison = compare(run("entropy"), run("entropy", max_length=16, mode="paper", weights="norms"))
+    assert exports.file_name(comparison, ".csv").startswith("comparison-entropy-")
+    notes = comparison.notes
     said = " ".join(notes)
     assert "maximum length (24 and 16)" in said
     assert "differ in mode" in said and "norms" in said and "conservative" in said

@@ -11,6 +11,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.request import Request
+from bertviz_core.models.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,11 @@ class ClusteringView(View):
         return result.embedded(request.settings.seed, self.root).labeled(thresholds, named)
 
 
+def forwards(checkpoint: Checkpoint) -> float:
+    """The pass that gives the maps, and the divergences of all pairs of heads."""
+    return 1 + (checkpoint.layers * checkpoint.heads) ** 2 / 20_000
+
+
 ANALYSIS = Analysis(
     name="clustering",
     package=__name__,
@@ -42,4 +48,6 @@ ANALYSIS = Analysis(
     icon=":material/scatter_plot:",
     result="Clustering",
     view=ClusteringView,
+    forwards=forwards,
+    overhead=2.0,
 )

@@ -65,7 +65,6 @@ ANALYSIS = Analysis(
     icon=":material/link:",
     result="CoreferenceHeads",
     corpus="coreference",
-    forwards=0.6,
     view=CoreferenceView,
     columns=(HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),),
     prefix="coreference_",

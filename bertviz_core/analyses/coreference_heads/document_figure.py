@@ -222,7 +222,7 @@ def described(document: Mapping[str, Any], guess: Guess) -> str:
     return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 
 
-def mention_text(document: Mapping[str, Any], place: int) -> str:
+def mention_text(document: Mapping[str, Any], index: int) -> str:
     """A mention's words, the first twelve of them."""
-    start, end = document["mentions"][place][:2]
+    start, end = document["mentions"][index][:2]
     return " ".join(_shown(word) for word in document["words"][start:end][:12])

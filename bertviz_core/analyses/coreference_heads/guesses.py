@@ -94,14 +94,14 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
     return Questions(whole, numbers, head_, mention, allowed_, right_, groups_)
 
 
-def answers(asked: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guessed word, its weight, and whether it heads an antecedent.
 
     The guess is the allowed word with the largest weight, the first of equals."""
-    scores = asked.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
-    allowed = asked.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
+    scores = questions.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
+    allowed = questions.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)
-    right = asked.right[:, None, None, None].expand(*guess.shape, -1)
+    right = questions.right[:, None, None, None].expand(*guess.shape, -1)
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
 
 

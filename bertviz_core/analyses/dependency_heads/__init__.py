@@ -66,7 +66,7 @@ ANALYSIS = Analysis(
     icon=":material/account_tree:",
     result="DependencyHeads",
     corpus="treebank",
-    forwards=0.8,
+    forwards=1.4,
     options=DependencyOptions,
     view=DependencyView,
     columns=(HeadColumn("UAS", "UAS of this head alone", _uas, _best_offset, percent=True),),

@@ -34,6 +34,7 @@ ANALYSIS = Analysis(
     options=ProbeOptions,
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
     prefix="probe_",
-    forwards=8,
+    forwards=18,  # five networks; trainings take as much again, and more
+    overhead=8.0,
     chunked=False,
 )

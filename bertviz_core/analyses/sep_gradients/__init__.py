@@ -57,7 +57,7 @@ ANALYSIS = Analysis(
     ),
     control="gradient",
     prefix="gradient_",
-    forwards=1.3,
+    forwards=2.2,
     masked_lm=True,
     reads_maps=False,
 )

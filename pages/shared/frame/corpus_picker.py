@@ -136,7 +136,7 @@ def _add_corpus(kind: str) -> None:
     form = UPLOAD_FORMS[kind]
     st.file_uploader(
         f"{form.file}. Several files of one kind, zip and tar become one corpus.",
-        key="uploader",
+        key=_uploader(),
         accept_multiple_files=True,
         on_change=_take_upload,
         args=(kind,),
@@ -145,8 +145,14 @@ def _add_corpus(kind: str) -> None:
     st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 
+def _uploader() -> str:
+    """The key of the uploader, another one after each upload: an uploader adds files to those that it has."""
+    return f"uploader {st.session_state.get('uploads', 0)}"
+
+
 def _take_upload(kind: str) -> None:
-    if files := st.session_state["uploader"]:
+    if files := st.session_state[_uploader()]:
+        st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
         _keep([(file.getvalue(), file.name) for file in files], kind)
 
 

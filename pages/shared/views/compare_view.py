@@ -98,7 +98,7 @@ def _result(analysis: str, address: str) -> Any:
     emergence = services.shipped_emergence()
     if address in checkpoints.names(emergence, analysis):
         return services.checkpoint_run(address, analysis)
-    key = next(one.key for one in services.runs() if one.key.startswith(address))
+    key = next(run.key for run in services.runs() if run.key.startswith(address))
     return services.run(key, analysis, tuple(stored.names(ANALYSES[analysis].corpus).items()))
 
 
@@ -109,9 +109,9 @@ def quantity(comparison: Comparison) -> str:
         list(comparison.a),
         key="compared",
         default=comparison.opens_on,
-        format_func=lambda key: key.replace("_", " "),
+        format_func=comparison.label,
         follows=True,
-        width=170,
+        width=230,
     )
 
 
@@ -119,8 +119,8 @@ def notes(comparison: Comparison) -> None:
     """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
     if not checkpoints.names(services.shipped_emergence(), comparison.compared):
-        kept = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
-        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {kept}.")
+        titles = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
+        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {titles}.")
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
@@ -144,18 +144,21 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
     """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
     low, high = (float(end([change.a, change.b])) for end in (np.nanmin, np.nanmax))
-    limits, most = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
+    limits, largest = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
     shown = (
         ("a", f"A: {comparison.names[0]}", change.a, {"limits": limits}),
         ("b", f"B: {comparison.names[1]}", change.b, {"limits": limits}),
-        ("difference", "B − A", change.difference, {"limits": (-most, most), "scale": DIVERGING}),
+        ("difference", "B − A", change.difference, {"limits": (-largest, largest), "scale": DIVERGING}),
     )
     for column, (name, title, values, options) in zip(st.columns(3, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
-            described = value_map(values, key.replace("_", " "), base=selection.base, **options)  # type: ignore[arg-type]
+            described = value_map(values, comparison.label(key), base=selection.base, **options)  # type: ignore[arg-type]
             page.head_map(
-                described, f"compare-map-{name}", f"Map of all heads, layer by head: {title}, {key}", selection
+                described,
+                f"compare-map-{name}",
+                f"Map of all heads, layer by head: {title}, {comparison.label(key)}",
+                selection,
             )
 
 

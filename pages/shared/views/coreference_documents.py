@@ -38,7 +38,7 @@ def documents(result: AntecedentCounts, choice: Choice, selection: Selection) ->
             return
         first = _first_with_guesses(result, choice, numbers)
         number = choices.selectbox("Document", numbers, key="document", default=first, format_func=names.get, width=320)
-        wanted = choices.segmented("Guesses", FILTERS, key="guesses", default="all")
+        outcome = choices.segmented("Guesses", FILTERS, key="guesses", default="all")
         minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
     index = number - 1
     document = result.documents[index]
@@ -46,7 +46,7 @@ def documents(result: AntecedentCounts, choice: Choice, selection: Selection) ->
     right = sum(guess.right for guess in guesses)
     st.caption(f"{right} of {len(guesses)} guesses right: ✓ solid green; wrong: ✗ dashed red. Head words are bold.")
     for passage in _passages(document, guesses, searched):
-        selected = [g for g in guesses if wanted == "all" or g.right == (wanted == "right")]
+        selected = [g for g in guesses if outcome == "all" or g.right == (outcome == "right")]
         part, shown = cut(document, [g for g in selected if g.weight >= minimum], passage)
         alt = f"Mentions underlined by chain, and {len(shown)} guesses of head {selection.label}, listed below"
         st.image(draw(part, shown, INK[st.context.theme.type or "light"]), width="stretch", alt=alt)
@@ -59,7 +59,7 @@ def _look_closer(
     part: dict[str, Any],
     shown: Sequence[Guess],
     first: int,
-    place: int,
+    document: int,
     about: tuple[AntecedentCounts, Choice, Selection],
 ) -> None:
     """From one guess to the attention of the window that it was made in."""
@@ -75,12 +75,12 @@ def _look_closer(
             mention = part["mentions"][guess.mention]
             try:
                 with st.spinner("Reading the window"):
-                    window, position = _window(selection, result.documents[place], first, mention)
+                    window, position = _window(selection, result.documents[document], first, mention)
             except BertvizError as problem:  # this part of the page runs alone, out of the frame's reach
                 boxes.error(problem)
                 return
             words = window.document.words[slice(*window.span)]
-            viewer_link.to_window(words, position, viewer_link.SIDES[choice.direction], document=str(place + 1))
+            viewer_link.to_window(words, position, viewer_link.SIDES[choice.direction], document=str(document + 1))
 
 
 def _window(selection: Selection, document: dict[str, Any], first: int, mention: Sequence[Any]) -> tuple[Window, int]:
@@ -123,6 +123,6 @@ def _passages(document: dict[str, Any], guesses: Sequence[Guess], searched: Sequ
     if len(runs) == 1:
         return runs
     labels = [f"words {first + 1:,}–{end:,}" for first, end in runs]
-    first = next((place for place, run in enumerate(runs) if cut(document, guesses, run)[1]), 0)
+    first = next((number for number, run in enumerate(runs) if cut(document, guesses, run)[1]), 0)
     chosen = choices.select_slider("Passage", labels, key="passage", default=labels[first])
     return [runs[labels.index(chosen)]]
