@@ -15,7 +15,7 @@ from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.plotting.svg.figure import figure_svg
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-INPUT_SUFFIXES = (".svg", ".csv", ".safetensors")
+INPUT_SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 SUFFIXES = (".csv", ".json", ".html", ".svg", ".safetensors")
 
 
@@ -146,15 +146,28 @@ def write(result: Result, path: Path) -> None:
 def write_input(
     attention: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0
 ) -> None:
-    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, or
-    .safetensors of every head. Raises SettingsError for another suffix."""
+    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
+    of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
         ".svg": lambda: draw(attention, head, min_weight=min_weight, title=title).encode(),
         ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
+        ".html": lambda: input_html(attention, head, origin),
         ".safetensors": lambda: attention.to_safetensors(origin),
     }
     write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
+
+
+def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
+    """The lines of one input on a page that needs no network: of all heads, or of one where that is too much."""
+    from bertviz_core.viewer.lines_page import MAX_BYTES, lines_html
+
+    heads = list(all_heads(*attention.weights.shape[:2]))
+    if 2 * attention.of(head).size * len(heads) > MAX_BYTES:
+        heads = [head]
+    model = Path(origin["model"]).name
+    caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())
+    return lines_html(attention, heads, head, model=model, caption=caption).encode()
 
 
 def write_bytes(path: Path, data: bytes) -> None:

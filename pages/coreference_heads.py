@@ -3,6 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.antecedents import Choice
+from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender, compared
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
@@ -66,7 +67,7 @@ if result.by_gender(choice)[1].any():
         alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
         page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
-coreference_documents.documents(result, choice, selection)
+coreference_documents.documents(result, request, choice, selection)
 st.subheader(f"Accuracy of all heads (%), {shown_direction}")
 frame = result.heads_frame(choice.direction)
 frame[[*TYPE_ROWS]] *= 100
@@ -80,7 +81,8 @@ page.about(
     "piece counts). A mention is scored if a mention of its chain precedes it; mentions with the same head word are "
     "neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. The "
     "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
-    "other half of the documents. Ties go to the first head and the first word.",
+    "other half of the documents. Ties go to the first head and the first word. The guesses for all mentions are "
+    f"stored beside the result; where the store's limit has dropped them, those for the first {KEPT:,} remain.",
     answers,
     section=7,
 )

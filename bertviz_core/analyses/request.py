@@ -12,7 +12,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
 FORMAT = 4  # raise it when a stored result would mean something else
-FORMATS = {"coreference_heads": 5}  # of analyses whose own results have changed since
+FORMATS = {"coreference_heads": 6}  # of analyses whose own results have changed since
 
 
 @dataclass(frozen=True)

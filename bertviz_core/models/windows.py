@@ -134,15 +134,6 @@ def _count(document: CoreferenceDocument, counts: dict[str, Any]) -> None:
     counts["chains"] += len({mention.cluster for mention in document.mentions})
 
 
-def scored_in(windows: Windows, document: int, head: int) -> tuple[Window, int]:
-    """The window in which a mention of document number `document` with head word `head` is scored, and the position in
-    it of that word's first token, from 0. Raises InputError where there is none."""
-    for window in windows:
-        if window.document.number == document and any(window.heads[item.mention] == head for item in window.items):
-            return window, int(np.argmax(window.words == head - window.span[0]))
-    raise InputError("No window scores this mention.", where=windows.source.name, hint="Choose another mention.")
-
-
 def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:
     """How many words the sentences hold that fit `budget` tokens; of a first one that does not fit, what does."""
     fit = int(np.searchsorted(ends, budget, side="right"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -113,17 +114,23 @@ def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
     assert "Analyze" not in " ".join(button.label for button in app.button)
 
 
+def passages_of(app) -> list[dict]:
+    """What the component draws: titles, and the guesses below each passage."""
+    (component,) = [one for one in app.get("bidi_component") if '"notes"' in one.proto.json]
+    return json.loads(component.proto.json)
+
+
 def test_right_and_wrong_guesses_are_told_apart():
     app = open_app(PAGE, head="6-4")
-    listed = {}
-    for wanted in ("all", "right", "wrong"):
-        app.segmented_control(key="guesses").set_value(wanted).run()
-        frame = next(frame.value for frame in app.dataframe if "guess" in frame.value.columns)
-        listed[wanted] = list(frame[""])
-    assert set(listed["right"]) == {"✓ right"} and set(listed["wrong"]) == {"✗ wrong"}
-    assert len(listed["right"]) + len(listed["wrong"]) == len(listed["all"])
-    said = next(caption.value for caption in app.caption if "guesses right" in caption.value)
-    assert said.startswith(f"{len(listed['right'])} of {len(listed['all'])} ")
+    marks = {}
+    for which in ("all", "right", "wrong"):
+        app.segmented_control(key="guesses").set_value(which).run()
+        first = passages_of(app)[0]
+        marks[which] = [note["text"][0] for note in first["notes"]]
+        right, _, total = first["title"].partition(": ")[2].split()[:3]
+        if which == "all":
+            assert (marks[which].count("✓"), len(marks[which])) == (int(right), int(total))
+    assert set(marks["right"]) == {"✓"} and set(marks["wrong"]) == {"✗"}
 
 
 def test_the_corpus_of_each_kind_of_page_is_remembered():
@@ -169,12 +176,39 @@ def test_predictions_are_scored_beside_the_heads():
     assert "do not match document 1" in unescaped(app.error[0].value)
 
 
-def test_documents_and_passages_are_found_by_a_word():
-    app = open_app("coreference_heads")
-    everything = app.selectbox(key="document").options
+def count_of(app) -> str:
+    """How many passages there are of how many mentions, as the page says it."""
+    return next(caption.value for caption in app.caption if " passages" in caption.value).partition(". Head")[0]
+
+
+def test_passages_are_found_by_a_word_and_by_the_name_of_their_document():
+    app = open_app(PAGE)
+    everything = int(count_of(app).split()[0])
     app.text_input(key="document_search").set_value("council").run()
-    found = app.selectbox(key="document").options
-    assert 0 < len(found) < len(everything) and set(found) <= set(everything)
+    assert 0 < int(count_of(app).split()[0]) < everything
     assert not app.error and not app.exception
+    name = passages_of(app)[0]["title"].rpartition(", words")[0]
+    app.text_input(key="document_search").set_value(name).run()
+    assert int(count_of(app).split()[0]) == 1 and passages_of(app)[0]["title"].startswith(name)
     app.text_input(key="document_search").set_value("zyxw").run()
-    assert f"None of the {len(everything)} documents has these words." in [caption.value for caption in app.caption]
+    assert count_of(app) == "0 passages" and not app.error and not app.exception
+
+
+def test_all_passages_of_a_long_corpus_are_listed_and_a_dropped_part_leaves_the_first(own_store):
+    """The second word of each document's name is its number: pages reach the last one, orders begin anywhere."""
+    app = open_app(PAGE)
+    text = conll(*["[1 Ann ] saw [2 Bo ] . / [1 She ] waved to [2 him ] ."] * 600)
+    app.file_uploader(key="uploader").set_value(("long.conll", text.encode(), "text/plain")).run()
+    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
+    app = wait_for_job(app)
+    assert count_of(app) == "600 passages"
+    app.number_input(key="passage_page").set_value(200).run()
+    last = passages_of(app)[-1]
+    assert len(last["notes"]) == 2 and all("attention_viewer?" in note["link"] for note in last["notes"])
+    link = {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
+    again = open_app(PAGE, **link)
+    assert passages_of(again) == passages_of(app)
+    with Store().writing() as cache:
+        assert [cache.delete(name) for name in cache.iterkeys() if name.startswith("detail/")]
+    app = open_app(PAGE, corpus=link["corpus"])
+    assert count_of(app) == "500 passages in the documents of the first 1,000 of 1,200 mentions"

@@ -9,7 +9,7 @@ from bertviz_core.corpora.samples import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.windows import Windows, scored_in
+from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 from tests.oracles import coreference as oracle
@@ -129,15 +129,3 @@ def plain(document, tokens: Tokens) -> dict:
         "governors": document.governors,
         "pieces": [tokens.pieces(word) or [tokens.unk] for word in document.words],
     }
-
-
-def test_a_mention_is_found_in_the_window_that_scores_it(tokens):
-    windows = Windows(from_path(FOLDER / "coreference.conllu"), tokens, Settings(max_length=64))
-    asked = [(window, item) for window in windows for item in window.items]
-    for window, item in (asked[0], asked[len(asked) // 2], asked[-1]):
-        head = window.heads[item.mention]
-        found, position = scored_in(windows, window.document.number, head)
-        assert found.span == window.span and found.document.name == window.document.name
-        assert list(found.words).index(head - found.span[0]) == position
-    with pytest.raises(InputError, match="No window"):
-        scored_in(windows, 10_000, 0)

@@ -238,3 +238,38 @@ def chance(documents: list[dict], budget: int, paper: bool) -> dict:
                     key = (measure, name, item["type"])
                     sums[key] = sums.get(key, 0.0) + share
     return sums
+
+
+def passages(sentences: list[int], words: int, most: int) -> list[tuple[int, int]]:
+    """Whole sentences, one after the other, as long as they are `most` words together; for sentences of no more."""
+    spans, current = [], []
+    for place, start in enumerate(sentences):
+        end = sentences[place + 1] if place + 1 < len(sentences) else words
+        if current and end - current[0] > most:
+            spans.append((current[0], start))
+            current = []
+        current = current or [start]
+    return [*spans, (current[0], words)]
+
+
+def chosen_guesses(rows: list[tuple], which: str, minimum: float) -> list[tuple]:
+    """Those of (mention, guessed, weight, right) that a reader asks for."""
+    return [row for row in rows if row[2] >= minimum and which in ("all", "right" if row[3] else "wrong")]
+
+
+def listed_passages(every: list[dict], which: str, minimum: float, searched: tuple, order: str) -> list[dict]:
+    """The passages that a reader asks for, in their order, by sorting the whole list.
+
+    Each is {"name", "words", "guesses" as in `chosen_guesses`}; weights are compared in steps of 1/255.
+    """
+    rows = []
+    for place, one in enumerate(every):
+        chosen = chosen_guesses(one["guesses"], which, minimum)
+        if not chosen:
+            continue
+        texts = [" ".join(one["words"]).casefold(), one["name"].casefold()]
+        if searched and not any(f" {' '.join(searched)} " in f" {text} " for text in texts):
+            continue
+        rows.append((max(round(row[2] * 255) for row in chosen), place))
+    keys = {"most": lambda row: (-row[0], row[1]), "least": lambda row: row, "file": lambda row: row[1]}
+    return [every[place] for _, place in sorted(rows, key=keys[order.split(maxsplit=1)[0]])]

@@ -49,7 +49,7 @@ class AntecedentCounts(Result):
         system_correct: (system, group) right guesses, those of CHANCE and RANDOM as means of random draws.
         single: Items with exactly one word to choose from.
         documents: The first ones, see `documents`.
-        items: (item, 2) their items: the document, the mention.
+        items: (item, 5) their items, see `documents.Items`, the document by its place in that list.
         guess: (direction, layer, head, item) the mention guessed.
         weight: (direction, layer, head, item) the attention that it has.
     """

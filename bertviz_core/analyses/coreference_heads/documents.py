@@ -1,22 +1,18 @@
-"""The first items of a corpus with every head's guess, and their documents: what a page draws."""
+"""Items with every head's guess, and the documents that they stand in: what a page draws."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import TYPES, mention_type
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.analyses.coreference_heads.guesses import Questions
-    from bertviz_core.models.windows import Window
-
-KEPT = 1000  # items: about 0.4 MB for 48 heads
-NO_GUESS = np.iinfo(np.uint16).max
+KEPT = 1000  # the guesses for so many items are kept in the result; those for all are kept on disk beside it
+COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,79 +26,68 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The guesses of one batch among the preceding mentions.
-
-    rows: (batch, item) bool, which items are kept.   numbers: (kept,) their places in the corpus.
-    mention: (kept, word) the mention that each word of the window heads.
-    guess, weight: (layer, direction, head, kept) the guessed mention in its document, and the attention to it.
-    """
-
-    rows: np.ndarray
-    numbers: np.ndarray
-    mention: np.ndarray
-    guess: np.ndarray
-    weight: np.ndarray
-
-    @classmethod
-    def of(cls, items: Questions, layers: int, heads: int) -> Self:
-        rows = (items.numbers >= 0) & (items.numbers < KEPT)
-        shape = (layers, 2, heads, int(rows.sum()))
-        guess, weight = np.full(shape, NO_GUESS, dtype=np.uint16), np.zeros(shape, dtype=np.float16)
-        return cls(rows, items.numbers[rows], items.mention[rows], guess, weight)
-
-    def take(self, layer: int, guess: Tensor, weight: Tensor) -> None:
-        """One layer's guesses (batch, direction, head, item): words of the window."""
-        batch, item = np.nonzero(self.rows)
-        words = guess.cpu().numpy()[batch, :, :, item]  # (kept, direction, head)
-        mentions = self.mention[np.arange(len(batch))[:, None, None], words]
-        self.guess[layer] = np.minimum(mentions, NO_GUESS).transpose(1, 2, 0)
-        self.weight[layer] = weight.cpu().numpy()[batch, :, :, item].transpose(1, 2, 0)
-
-    def placed(self, guess: np.ndarray, weight: np.ndarray) -> None:
-        """Write them into arrays (layer, direction, head, item) of the corpus's first items."""
-        guess[..., self.numbers], weight[..., self.numbers] = self.guess, self.weight
-
-
-@dataclass
-class Shown:
-    """The documents of the corpus's first KEPT items, and their items.
+class Items:
+    """Consecutive items of a corpus with guesses among the preceding mentions.
 
     Attributes:
-        documents: By number: `{"number", "name", "words", "sentences", "mentions"}`, a mention being
-            [start, end, cluster, head, type].
-        items: By number of the item: [number of the document, mention].
+        table: (item, COLUMNS) the number of the document; the mention; the first word of its passage; the first word of
+            the window in which it is scored, and one past that window's last.
+        guess: (..., item) the mention guessed; its first axes are (direction, layer, head), or missing for one head.
+        weight: (..., item) the attention that it has.
+        right: (..., item) bool.
     """
 
-    documents: dict[int, dict[str, Any]] = field(default_factory=dict)
-    items: dict[int, list[int]] = field(default_factory=dict)
+    table: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
+    right: np.ndarray
 
-    def add(self, window: Window) -> None:
-        """Take in a window's items that are among the first."""
-        for number, item in enumerate(window.items, start=window.item_number):
-            if number < KEPT:
-                document = window.document.number
-                self.items[number] = [document, item.mention]
-                if document not in self.documents:
-                    self.documents[document] = _document(window)
+    def __len__(self) -> int:
+        return len(self.table)
 
-    def merge(self, other: Shown) -> None:
-        """Take in what was shown elsewhere."""
-        self.documents |= other.documents
-        self.items |= other.items
+    @classmethod
+    def empty(cls, *shape: int) -> Self:
+        """Of no item."""
+        guess = np.zeros((*shape, 0), dtype=np.uint16)
+        return cls(np.zeros((0, COLUMNS), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
 
-    def in_order(self) -> tuple[list[dict[str, Any]], np.ndarray]:
-        """The documents, and (item, 2): the place of its document in that list, and its mention."""
-        numbers = sorted(self.documents)
-        items = [(numbers.index(document), mention) for _, (document, mention) in sorted(self.items.items())]
-        return [self.documents[number] for number in numbers], np.array(items, dtype=np.uint32).reshape(-1, 2)
+    def joined(self, others: Iterable[Items]) -> Self:
+        """These items and then those of the others."""
+        every: list[Items] = [self, *others]
+        rows = zip(*map(_rows, every), strict=True)
+        return type(self)(np.concatenate([one.table for one in every]), *(np.concatenate(each, -1) for each in rows))
+
+    def take(self, index: np.ndarray | slice) -> Self:
+        """The items with these indices."""
+        return type(self)(self.table[index], *(array[..., index] for array in _rows(self)))
+
+    def by_passage(self) -> Self:
+        """In the order of passages; within one in their own order."""
+        return self.take(np.argsort(self.passages(), kind="stable"))
+
+    def passages(self) -> np.ndarray:
+        """(item,) int64 a number for each passage, which grows with its document and place in it."""
+        return self.table[:, 0].astype(np.int64) << 32 | self.table[:, 2]
+
+    def values(self) -> dict[str, np.ndarray]:
+        """By name, for `packing.pack`."""
+        return {"items": self.table, "guess": self.guess, "weight": self.weight, "right": self.right}
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Self:
+        """The inverse."""
+        return cls(*(values[name] for name in ("items", "guess", "weight", "right")))
 
 
-def _document(window: Window) -> dict[str, Any]:
-    document = window.document
+def _rows(items: Items) -> Sequence[np.ndarray]:
+    return items.guess, items.weight, items.right
+
+
+def shown(document: CoreferenceDocument, heads: Sequence[int]) -> dict[str, Any]:
+    """`{"number", "name", "words", "sentences", "mentions"}`, a mention being [start, end, cluster, head, type]."""
     mentions = [
         [mention.start, mention.end, mention.cluster, head, TYPES[mention_type(document, head)]]
-        for mention, head in zip(document.mentions, window.heads, strict=True)
+        for mention, head in zip(document.mentions, heads, strict=True)
     ]
     return {
         "number": document.number,

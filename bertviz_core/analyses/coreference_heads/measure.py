@@ -7,19 +7,21 @@ The guess is right if it is the head word of any antecedent.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, guesses
-from bertviz_core.analyses.coreference_heads.documents import KEPT, NO_GUESS, Kept, Shown
+from bertviz_core.analyses.coreference_heads.documents import KEPT, Items, shown
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Questions, answers, questions
+from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.windows import Window, Windows
 
-ARRAYS = ("total", "systems", "chance", "guess", "weight")
+ARRAYS = ("total", "systems", "chance")
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
@@ -33,11 +35,15 @@ __all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
 class Selections:
     """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
 
-    `shown` are the corpus's first items, for people to look at, and `guess` and `weight` what every head makes of them:
-    (layer, direction, head, item).
+    kept: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
+        item), of a chunk; after `take_detail` those of the corpus's first KEPT.
+    documents: the documents of these first ones, by number.
+    starts: of each document of a chunk, where its passages begin; shared by the accumulators of one pass.
     """
 
-    def __init__(self, layers: int, heads: int, device: str, first_piece: bool) -> None:
+    def __init__(
+        self, layers: int, heads: int, device: str, first_piece: bool, starts: dict[int, list[int]] | None = None
+    ) -> None:
         import torch
 
         self.layers, self.heads, self.device, self.first_piece = layers, heads, device, first_piece
@@ -47,14 +53,14 @@ class Selections:
         self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
         self.chance = np.zeros((2, len(CANDIDATES), GROUPS))
         self.single = 0
-        self.shown = Shown()
-        self.guess = np.full((layers, len(DIRECTIONS), heads, 0), NO_GUESS, dtype=np.uint16)
-        self.weight = np.zeros(self.guess.shape, dtype=np.float16)
-        self.kept: Kept | None = None
+        self.kept: dict[int, Items] = {}
+        self.documents: dict[int, dict[str, Any]] = {}
+        self.starts = {} if starts is None else starts
         self.asked: Questions | None = None
+        self.open: tuple[np.ndarray, ...] = ()
 
     def fresh(self) -> Self:
-        return type(self)(self.layers, self.heads, self.device, self.first_piece)
+        return type(self)(self.layers, self.heads, self.device, self.first_piece, self.starts)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if self.asked is None:
@@ -64,24 +70,40 @@ class Selections:
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ self.asked.groups[:, None, None]
         self.right[attention.layer] += counts.sum(0).long()
-        if self.kept:
-            self.kept.take(attention.layer, guess[:, :, 0], weight[:, :, 0])
-            if attention.layer == self.layers - 1:
-                self._resize(1 + int(self.kept.numbers.max()))
-                self.kept.placed(self.guess, self.weight)
+        words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
+        mentions = np.take_along_axis(self.asked.mention[:, None, None], words, -1)[..., 0]
+        values_of_layer = (mentions, weight[:, :, 0].cpu().numpy(), right[:, :, 0].cpu().numpy())
+        for array, values in zip(self.open, values_of_layer, strict=True):
+            array[:, :, attention.layer] = values
 
     def _ask(self, windows: tuple[Window, ...]) -> None:
         """A fresh accumulator sees one batch, layer by layer, so what is asked stays the same."""
         self.asked = questions(windows, self.device, first_piece=self.first_piece)
-        if self.asked.numbers[self.asked.numbers >= 0].min() < KEPT:
-            self.kept = Kept.of(self.asked, self.layers, self.heads)
         self.chance = self.asked.chance()
         self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
-        for window in windows:
-            self.shown.add(window)
+        shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, max(len(window.items) for window in windows))
+        narrow = max(len(window.heads) for window in windows) <= np.iinfo(np.uint16).max
+        kinds = (np.uint16 if narrow else np.uint32, np.float16, np.bool_)
+        self.open = tuple(np.zeros(shape, dtype=kind) for kind in kinds)
+        for row, window in enumerate(windows):
+            self._keep(window, *(array[row, ..., : len(window.items)] for array in self.open))
             groups = groups_of(window)
             self.total += groups.sum(0)
             self.systems += _baselines_right(window).astype(np.int64) @ groups
+
+    def _keep(self, window: Window, guess: np.ndarray, weight: np.ndarray, right: np.ndarray) -> None:
+        """Room for the guesses in a window; the document of one of the first items."""
+        document = window.document
+        if document.number not in self.starts:
+            runs = passages(document.sentences, len(document.words))
+            self.starts[document.number] = [first for first, _ in runs]
+        starts = self.starts[document.number]
+        mentions = [item.mention for item in window.items]
+        places = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
+        table = [[document.number, *each, *window.span] for each in zip(mentions, places, strict=True)]
+        self.kept[window.item_number] = Items(np.array(table, dtype=np.uint32), guess, weight, right)
+        if window.item_number < KEPT and document.number not in self.documents:
+            self.documents[document.number] = shown(document, window.heads)
 
     def merge(self, other: Self) -> None:
         self.right += other.right
@@ -89,15 +111,26 @@ class Selections:
         self.systems += other.systems
         self.chance += other.chance
         self.single += other.single
-        self.shown.merge(other.shown)
-        self._resize(other.guess.shape[-1])
-        numbers = sorted(other.shown.items)
-        self.guess[..., numbers], self.weight[..., numbers] = other.guess[..., numbers], other.weight[..., numbers]
+        self.kept |= other.kept
+        self.documents |= other.documents
+
+    def items(self) -> Items:
+        """Those that are kept, in the order of the corpus."""
+        none = Items.empty(len(DIRECTIONS), self.layers, self.heads)
+        return none.joined(items for _, items in sorted(self.kept.items()))
+
+    def take_detail(self) -> dict[str, Any]:
+        """The items of a chunk, passage by passage, as `passage_blocks.StoredDocuments` reads them; without their
+        words, so that a corpus that is deleted is gone. Only the first KEPT of the corpus stay here."""
+        detail = self.items().by_passage().values()
+        self.kept = {number: items for number, items in self.kept.items() if number < KEPT}
+        return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
-        arrays = {name: getattr(self, name) for name in ARRAYS}
-        shown = {name: list(getattr(self.shown, name).items()) for name in ("documents", "items")}
-        return pack(arrays | shown | {"right": self.right, "single": self.single})
+        state = {name: getattr(self, name) for name in (*ARRAYS, "right", "single")}
+        kept = {"kept": sorted(self.kept), "lengths": [len(items) for _, items in sorted(self.kept.items())]}
+        items = {f"kept/{name}": array for name, array in self.items().values().items()}
+        return pack(state | kept | items | {"documents": list(self.documents.items())})
 
     def from_bytes(self, data: bytes) -> Self:
         import torch
@@ -106,14 +139,12 @@ class Selections:
         for name in ARRAYS:
             setattr(full, name, state[name])
         full.right, full.single = torch.from_numpy(state["right"]).to(self.device), state["single"]
-        full.shown = Shown(dict(state["documents"]), dict(state["items"]))
+        items = Items.of({name.removeprefix("kept/"): state[name] for name in state if name.startswith("kept/")})
+        ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
+        cut = [items.take(slice(end - size, end)) for end, size in zip(ends, state["lengths"], strict=True)]
+        full.kept = dict(zip(state["kept"], cut, strict=True))
+        full.documents = dict(state["documents"])
         return full
-
-    def _resize(self, items: int) -> None:
-        """Make room for the guesses of so many items."""
-        more = ((0, 0), (0, 0), (0, 0), (0, max(0, items - self.guess.shape[-1])))
-        self.guess = np.pad(self.guess, more, constant_values=NO_GUESS)
-        self.weight = np.pad(self.weight, more)
 
 
 def accumulator(model: AttentionModel, request: Request) -> Selections:
@@ -122,8 +153,9 @@ def accumulator(model: AttentionModel, request: Request) -> Selections:
 
 
 def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
-    """The result, with the first documents and the guesses made in them."""
-    documents, items = accumulator.shown.in_order()
+    """The result, with the first items and their documents."""
+    items, numbers = accumulator.items().take(slice(KEPT)), sorted(accumulator.documents)
+    items.table[:, 0] = np.searchsorted(numbers, items.table[:, 0])
     return CoreferenceHeads(
         provenance=provenance,
         correct=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
@@ -132,10 +164,10 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
         system_correct=accumulator.systems,
         chance=accumulator.chance,
         single=accumulator.single,
-        documents=documents,
-        items=items,
-        guess=accumulator.guess.swapaxes(0, 1),
-        weight=accumulator.weight.swapaxes(0, 1),
+        documents=[accumulator.documents[number] for number in numbers],
+        items=items.table,
+        guess=items.guess,
+        weight=items.weight,
     )
 
 

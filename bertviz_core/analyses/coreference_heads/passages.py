@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +11,15 @@ from bertviz_core.analyses.coreference_heads.documents import Guess
 LONGEST = 4  # passages long may a sentence be before it is cut
 
 
-def passages(document: Mapping[str, Any], most: int = 160) -> list[tuple[int, int]]:
-    """The document's words in runs of whole sentences of about `most` words, as (first, one past the last)."""
-    starts = [*document["sentences"], len(document["words"])]
+def passages(sentences: Sequence[int], words: int, most: int = 160) -> list[tuple[int, int]]:
+    """A document's words in runs of whole sentences of about `most` words, as (first, one past the last).
+
+    Args:
+        sentences: The first word of each.
+        words: How many there are.
+        most: Words of a passage, about.
+    """
+    starts = [*sentences, words]
     edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * most, end, most), end)]
     runs: list[tuple[int, int]] = []
     first, last = 0, 0

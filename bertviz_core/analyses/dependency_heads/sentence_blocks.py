@@ -12,6 +12,7 @@ import numpy as np
 from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads.relations import ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
+from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.corpora.parts import Slices, part_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, Start
@@ -19,8 +20,6 @@ from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
-
-ORDERS = ("most confident first", "least confident first", "file order")
 
 
 @dataclass(frozen=True, slots=True)

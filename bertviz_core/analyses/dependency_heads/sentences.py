@@ -7,15 +7,15 @@ from the treebank; of both only one chunk is in memory at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses import ordered_lists
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
-from bertviz_core.analyses.dependency_heads.sentence_blocks import ORDERS, Block, SentenceQuery, Sentences, blocks
+from bertviz_core.analyses.dependency_heads.sentence_blocks import Block, SentenceQuery, Sentences, blocks
 from bertviz_core.corpora.word_search import has
-
-STEPS = 256  # of a stored weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,38 +55,20 @@ class SentenceExample:
 
 
 def tally(sentences: Sentences, query: SentenceQuery) -> np.ndarray:
-    """(step, block) how many query sentences each block has of each weight; the sum of it is how many there are."""
-    each = [np.bincount(_steps(block, query)[1], minlength=STEPS) for block in blocks(sentences, query)]
-    return np.array(each, dtype=np.int64).reshape(-1, STEPS).T
+    """(step, block) how many query sentences each block has of each step; the sum of it is how many there are."""
+    return ordered_lists.tally(blocks(sentences, query), partial(_ranked, query=query))
 
 
 def find(
     sentences: Sentences, query: SentenceQuery, counts: np.ndarray, first: int, count: int
 ) -> list[SentenceExample]:
-    """The query sentences from number `first` on, in their order; `counts` is their `tally`, which says what blocks
-    they are in."""
-    last = first + count
-    ends = counts.cumsum().reshape(counts.shape)
-    starts = ends - counts
-    on_page = (counts > 0) & (starts < last) & (ends > first)
-    examples: dict[int, SentenceExample] = {}
-    for number, block in enumerate(blocks(sentences, query)):
-        if not on_page[:, number].any():
-            continue
-        indices, steps = _steps(block, query)
-        for step in np.flatnonzero(on_page[:, number]):
-            start = int(starts[step, number])
-            inside = indices[steps == step][max(0, first - start) : last - start].tolist()
-            examples |= {max(first, start) + i: _example(block, index, query) for i, index in enumerate(inside)}
-    return [examples[rank] for rank in sorted(examples)]
+    """The query sentences from number `first` on, in their order; `counts` is their `tally`."""
+    rank, read = partial(_ranked, query=query), partial(_example, query=query)
+    return ordered_lists.page(blocks(sentences, query), rank, read, counts, first, count)
 
 
-def _steps(block: Block, query: SentenceQuery) -> tuple[np.ndarray, np.ndarray]:
-    """Select and rank a block's sentences.
-
-    Returns:
-        (sentence,) indices of the query's sentences in file order, and (sentence,) their steps in the query's order.
-    """
+def _ranked(block: Block, query: SentenceQuery) -> ordered_lists.Ranked:
+    """A block's query sentences, and the step of each."""
     chosen = np.array([concerns(name, query.relation) for name in block.names], dtype=bool)[block.relations]
     starts = np.append(0, block.ends[:-1]).astype(np.int64)
     highest = np.maximum.reduceat(np.where(chosen, block.weights.astype(np.int64), -1), starts)
@@ -97,8 +79,7 @@ def _steps(block: Block, query: SentenceQuery) -> tuple[np.ndarray, np.ndarray]:
     indices = np.flatnonzero(keep)
     if query.searched:
         indices = np.array([i for i in indices.tolist() if has(block.words(i), query.searched)], dtype=np.int64)
-    order = {ORDERS[0]: 255 - highest, ORDERS[1]: highest, ORDERS[2]: np.zeros_like(highest)}[query.order]
-    return indices, order[indices]
+    return indices, ordered_lists.steps(highest, query.order)[indices]
 
 
 def _example(block: Block, index: int, query: SentenceQuery) -> SentenceExample:

@@ -56,22 +56,6 @@ def to_tree(
     return to_words(sentence["words"], **more)
 
 
-def to_window(window: Sequence[str], position: int, side: str, **choices: str) -> None:
-    """Go to the words of a window of a coreference document, the unit that begins at a token's `position`, from 0,
-    pinned on its `side`; `choices` of the page are restored on the way back whatever their defaults are then."""
-    pinned = {"pin": f"{side}{position + 1}", "least": "0", "back": address.here(**choices)}
-    go(to_words(window, **pinned))
-
-
-def go(own: dict[str, str] | None) -> None:
-    """Open the viewer at what `to_words` or `to_tree` gave."""
-    page = catalogue.page(VIEWER)
-    if own is None or page is None:
-        st.toast("This text is too long for a link, or has a word with a space in it.")
-    else:
-        st.switch_page(page, query_params=_parameters(own))
-
-
 def hidden(key: str, targets: Sequence[dict[str, str] | None]) -> list[str]:
     """The addresses of what `to_words` or `to_tree` gave, relative to any page, empty where there is none; each has a
     hidden link of Streamlit's, which a component clicks: `st.switch_page` leaves an entry too many for Back."""

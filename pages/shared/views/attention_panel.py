@@ -142,7 +142,7 @@ def downloads(
     shape: str,
     guesses: Mapping[str, Sequence[Prediction]],
 ) -> None:
-    """Offer the shown head as CSV, every head as safetensors, all heads from the one to the other of a `pair`
+    """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
 
     Args:
@@ -155,14 +155,15 @@ def downloads(
         {
             "CSV": (f"{name}.csv", lambda: attention.to_csv(selection.head, {"head": selection.head.label(), **about})),
             "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
+            "HTML": (f"{name}.html", lambda: exports.input_html(attention, selection.head, about)),
             "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
         }
         | (masked if any(guesses.values()) else {})
     )
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
     st.caption(
-        "CSV: this head, as shown; heads: all heads from the one token to the other. safetensors: every head."
-        + pictures
+        "CSV: this head, as shown; heads: all heads from the one token to the other. "
+        "HTML: the lines of every head, to hover over. safetensors: every head." + pictures
     )
 
 

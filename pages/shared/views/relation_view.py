@@ -13,7 +13,6 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_na
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentence_blocks import (
-    ORDERS,
     SentenceQuery,
     Sentences,
     StoredTreebank,
@@ -21,6 +20,7 @@ from bertviz_core.analyses.dependency_heads.sentence_blocks import (
 )
 from bertviz_core.analyses.dependency_heads.sentences import find, tally
 from bertviz_core.analyses.dependency_heads.table import relation_table
+from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.heads import Head

@@ -9,13 +9,9 @@ import pytest
 from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
 from bertviz_core.analyses.dependency_heads.result import VIEWS
-from bertviz_core.analyses.dependency_heads.sentence_blocks import (
-    ORDERS,
-    SentenceQuery,
-    StoredTreebank,
-    stored_treebank,
-)
+from bertviz_core.analyses.dependency_heads.sentence_blocks import SentenceQuery, StoredTreebank, stored_treebank
 from bertviz_core.analyses.dependency_heads.sentences import find, tally
+from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes

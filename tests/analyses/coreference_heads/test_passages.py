@@ -1,0 +1,161 @@
+"""Every passage of a coreference corpus is reached, page by page, in the order of the whole corpus."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses import details
+from bertviz_core.analyses.coreference_heads import measure, passages
+from bertviz_core.analyses.coreference_heads.antecedents import Choice
+from bertviz_core.analyses.coreference_heads.passage_blocks import PassageQuery, StoredCorpus, stored_corpus
+from bertviz_core.analyses.coreference_heads.passage_list import find, tally
+from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
+from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import StoreError
+from bertviz_core.heads import Head
+from bertviz_core.models import reading
+from bertviz_core.models.windows import Windows
+from bertviz_core.settings import Settings
+from tests.oracles import coreference as oracle
+
+DOCUMENTS = 12
+KEPT = 40
+MOST = 30  # words of a passage, so that documents have several
+WHOLE = passages.passages
+
+
+@pytest.fixture(scope="module")
+def model(tiny_folder):
+    from bertviz_core.models import checkpoint
+    from bertviz_core.models.loading import load
+
+    return load(checkpoint.find(str(tiny_folder)), "cpu")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_passages():
+    from bertviz_core.analyses.coreference_heads import passage_list
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (measure, passage_list):
+            patch.setattr(module, "passages", lambda sentences, words: WHOLE(sentences, words, MOST))
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(model):
+    """The result with all items in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "KEPT", 10**9)
+        return compute(request_of(model), None, model=model).default_view()
+
+
+@pytest.fixture(scope="module")
+def stored(model, tmp_path_factory):
+    """The same from small chunks, with the first items alone in the result; and where the others are."""
+    store, request = Store(tmp_path_factory.mktemp("store")), request_of(model)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "CHUNK_TOKENS", 150)
+        patch.setattr(measure, "KEPT", KEPT)
+        result = compute(request, store, model=model)
+    where = stored_corpus(store, request.key(), request.source)
+    assert where is not None and where.chunks > 5
+    return result, where
+
+
+def request_of(model) -> Request:
+    documents = (FOLDER / "coreference.conllu").read_text(encoding="utf-8").split("# newdoc")[: DOCUMENTS + 1]
+    source = from_bytes("# newdoc".join(documents).encode(), "some documents")
+    return Request("coreference_heads", model.checkpoint, source, Settings(max_length=48))
+
+
+def literal(result, choice: Choice) -> list[dict]:
+    """Every passage with guesses, document by document, as the oracle reads it."""
+    listed = []
+    for place, document in enumerate(result.documents):
+        guesses = result.guesses(place, choice)
+        for first, end in oracle.passages(document["sentences"], len(document["words"]), MOST):
+            inside = [guess for guess in guesses if first <= document["mentions"][guess.mention][3] < end]
+            rows = [(g.mention, g.guessed, g.weight, g.right) for g in inside]
+            words = document["words"][first:end]
+            listed.append({"name": document["name"], "span": (first, end), "words": words, "guesses": rows})
+    return listed
+
+
+@pytest.mark.parametrize("choice", [Choice(0, Head(1, 1)), Choice(1, Head(0, 0))])
+def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
+    every = literal(whole, choice)
+    searches = ((), ("the",), ("in", "the"), (whole.documents[3]["name"].casefold(),))
+    asked = [*product(("all", "right", "wrong"), (0.0, 0.05), searches[:1], ORDERS)]
+    asked += [("all", 0.0, searched, ORDERS[0]) for searched in searches[1:]]
+    for which, minimum, searched, order in asked:
+        query = PassageQuery(choice, which, minimum, searched, order)
+        expected = oracle.listed_passages(every, which, minimum, searched, order)
+        for where in (stored[1], whole):
+            counts = tally(where, query)
+            assert counts.sum() == len(expected)
+            pages = [find(where, query, counts, first, 8) for first in range(0, len(expected), 8)]
+            shown = [example for page in pages for example in page]
+            assert [(example.document["name"], example.span) for example in shown] == [
+                (one["name"], one["span"]) for one in expected
+            ]
+            for example, one in zip(shown, expected, strict=True):
+                assert example.document["words"] == one["words"]
+                kept = oracle.chosen_guesses(one["guesses"], which, minimum)
+                assert [(guess.weight, guess.right) for guess in example.listed] == [row[2:] for row in kept]
+                assert example.total == len(one["guesses"]) and example.right == sum(row[3] for row in one["guesses"])
+                assert len(example.drawn) == sum(not guess.is_outside for guess in example.listed)
+
+
+def test_a_guess_names_its_words_and_its_window(model, whole, stored) -> None:
+    """The windows are those in which the corpus is read, and the mention's head word stands where it is said to."""
+    choice = Choice(0, Head(1, 0))
+    query = PassageQuery(choice)
+    counts = tally(stored[1], query)
+    guesses = [guess for example in find(stored[1], query, counts, 0, int(counts.sum())) for guess in example.listed]
+    request = request_of(model)
+    windows = list(Windows(request.source, model.tokens, request.settings))
+    expected = sorted(
+        (window.document.words[slice(*window.span)], window.heads[item.mention] - window.span[0])
+        for window in windows
+        for item in window.items
+    )
+    assert sorted((guess.window, guess.head) for guess in guesses) == expected
+    assert all(guess.window[guess.head] in guess.mention.split() for guess in guesses if len(guess.mention) < 60)
+
+
+def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
+    shown = stored[0].default_view()
+    assert len(shown.items) == KEPT < shown.n[0] == len(whole.items)
+    np.testing.assert_array_equal(shown.guess, whole.guess[..., :KEPT])
+    np.testing.assert_array_equal(shown.weight, whole.weight[..., :KEPT])
+    query = PassageQuery(Choice(0, Head(0, 1)))
+    counts = tally(shown, query)
+    assert sum(example.total for example in find(shown, query, counts, 0, int(counts.sum()))) == KEPT
+    assert (shown.correct == whole.correct).all() and shown.documents == whole.documents[: len(shown.documents)]
+
+
+def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
+    where = stored[1]
+    words = {word for document in whole.documents for word in document["words"] if len(word) > 6}
+    for number in range(where.chunks):
+        with where.store.detail(f"{where.key}/{number}") as stream:
+            data = stream.read()
+        assert not any(word.encode() in data for word in words)
+
+
+def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
+    where, store = stored[1], Store(tmp_path)
+    for name in ("0", "1", details.COUNT):
+        with where.store.detail(f"{where.key}/{name}") as stream:
+            store.keep_detail(f"key/{name}", stream.read())
+    assert stored_corpus(store, "key", where.source) is None
+    with pytest.raises(StoreError, match="dropped"):
+        tally(StoredCorpus(store, "key", where.source, 3), PassageQuery(Choice(0, Head(0, 0))))
