@@ -19,7 +19,8 @@ NAMED = 5  # checkpoints that are offered: the first, the last, and those betwee
 
 
 def names(emergence: Emergence, analysis: str) -> dict[str, str]:
-    """Address, as "step-500", -> name; empty for an analysis that the emergence has nothing of."""
+    """Address, as "step-500" -> name of the checkpoints to offer; empty for an analysis that the emergence does not
+    store."""
     if analysis not in (*QUANTITIES, "dependency_heads"):
         return {}
     chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))

@@ -58,7 +58,7 @@ class Change:
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> Change:
-        """From the two runs' estimates."""
+        """The change of one quantity between the two runs' estimates."""
         difference = b.values - a.values
         error = np.hypot(a.standard_error, b.standard_error)
         interval = newcombe(a.values, a.n, b.values, b.n) if a.n and b.n else normal(difference, error)
@@ -98,12 +98,12 @@ class Comparison(Result):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The differences between A and B."""
+        """Names of A and B: what differs between them, in a few words each."""
         return names(self.provenance, self.other)
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know before believing a difference."""
+        """Sentences that a reader must know before believing a difference."""
         warnings = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_first(run).values.shape) for run in (self.a, self.b))
@@ -116,7 +116,7 @@ class Comparison(Result):
         return warnings
 
     def file_parts(self) -> tuple[str, ...]:
-        """Also what is compared, and the differences."""
+        """Parts of a file's name: also what is compared, and what differs."""
         kind, *made_of = Result.file_parts(self)
         return kind, self.compared, *made_of, *self.names
 
@@ -124,7 +124,7 @@ class Comparison(Result):
         return {}
 
     def summary(self) -> dict[str, Any]:
-        """Under "a", "b", "difference", "p" and the interval's ends: quantity -> (layer, head)."""
+        """The compared values under "a", "b", "difference", "p", "low" and "high": quantity -> (layer, head)."""
         parts: dict[str, dict[str, np.ndarray]] = {
             name: {key: quantity.values for key, quantity in run.items()}
             for name, run in (("a", self.a), ("b", self.b))
@@ -190,12 +190,12 @@ class Comparison(Result):
         return next(iter(self.a))
 
     def label(self, key: str) -> str:
-        """What a quantity is called on the screen."""
+        """The screen's name of a quantity."""
         labels = {column.quantity: column.label for column in ANALYSES[self.compared].columns}
         return labels.get(key, key.replace("_", " "))
 
     def claim_of(self, key: str, base: int = 1) -> str:
-        """What changed in one quantity, in one sentence."""
+        """One sentence on how heads changed in one quantity."""
         change = self.changes[key]
         head = change.by_size()[0]
         at = (head.layer, head.head)
@@ -225,7 +225,7 @@ def compare(a: Result, b: Result) -> Comparison:
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:
-    """What the result estimates of each head; without that, what its analysis's columns read, without errors."""
+    """The result's estimates of each head; without any, the values of its analysis's columns, without errors."""
     if estimates := result.estimates():
         return estimates
     columns = ANALYSES[result.analysis].columns
@@ -234,7 +234,8 @@ def _estimates(result: Result) -> dict[str, Estimate]:
 
 
 def _opening(result: Result) -> str:
-    """What the page of the analysis opens on: of a treebank the most telling relation, else the first column."""
+    """The quantity that the analysis's page opens on: of a treebank the most telling relation, else the first
+    column."""
     if isinstance(result, RelationCounts):
         return result.most_telling()
     columns = ANALYSES[result.analysis].columns

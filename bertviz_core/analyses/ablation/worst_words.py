@@ -36,7 +36,7 @@ class WorstWords:
         self._keep(slice(layer, layer + 1), fields[None])
 
     def merge(self, other: WorstWords) -> None:
-        """Take in what another one has kept."""
+        """Take in the worst words of another part of the corpus."""
         self._keep(slice(None), other.worst)
 
     def _keep(self, layers: slice, fields: Tensor) -> None:
@@ -55,7 +55,7 @@ class WorstWords:
         return numbers
 
     def result(self, examples: Mapping[int, Encoded], masking: Masking, tokens: Tokens) -> dict[str, Any]:
-        """The fields of Ablation that are about words."""
+        """The fields of an Ablation that describe its worst words."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)
         addresses = whole[..., 1].long()

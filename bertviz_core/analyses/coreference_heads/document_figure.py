@@ -96,7 +96,7 @@ def _flow(words: Sequence[str], starts: set[int]) -> list[Place]:
 
 
 def _shown(word: str) -> str:
-    """Cut where it would not fit a line; what XML cannot hold becomes a question mark."""
+    """A word as it is drawn: cut where it would not fit a line, with question marks for what XML cannot hold."""
     short = word if len(word) <= COLUMNS // 2 else word[: COLUMNS // 2 - 1] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
@@ -110,7 +110,8 @@ def _colors(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
 
 
 def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
-    """How many mentions stand inside each, one in the other: the innermost is underlined closest to the words.
+    """How deep each mention's underline is: the number of mentions nested inside it, the innermost closest to the
+    words.
 
     One sweep from the last start to the first, shorter spans before longer ones of the same start: what stands inside a
     span has been seen, and began no earlier, so that its end alone decides.
@@ -127,7 +128,7 @@ def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, color: str) -> None:
-    """A bar under the mention's words in every line that it touches."""
+    """Draw a bar under the mention's words in every line that it touches."""
     spans: dict[int, list[Place]] = {}
     for position in places[mention[0] : mention[1]]:
         spans.setdefault(position.line, []).append(position)
@@ -155,7 +156,7 @@ def _curve(
     free: Mapping[int, set[float]],
     guess: Guess,
 ) -> None:
-    """From above the mention's head word to above the guessed one's."""
+    """Draw the curve from above the mention's head word to above the guessed one's."""
     source, target = (places[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
     (x1, y1), (x2, y2) = ((position.middle, position.feet - RISE) for position in (source, target))
     if source.line == target.line:
@@ -217,7 +218,7 @@ def route(free: Mapping[int, set[float]], source: Place, target: Place, lift: fl
 
 
 def described(document: Mapping[str, Any], guess: Guess) -> str:
-    """The guess in words, for those who cannot see the curve."""
+    """The guess as text, for those who cannot see the curve."""
     source, target = (mention_text(document, index) for index in (guess.mention, guess.guessed))
     return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 

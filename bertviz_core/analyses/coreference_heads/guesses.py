@@ -21,7 +21,7 @@ CANDIDATES = ("mentions", "words")
 
 
 def check_candidates(candidates: str) -> str:
-    """One of CANDIDATES; raises SettingsError for another."""
+    """The name of the candidates, checked to be one of CANDIDATES; raises SettingsError for another."""
     if candidates not in CANDIDATES:
         raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
     return candidates
@@ -66,7 +66,7 @@ class Questions:
 
 
 def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Questions:
-    """For the windows of one batch, in order."""
+    """The items of one batch's windows, in order."""
     import torch
 
     count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)

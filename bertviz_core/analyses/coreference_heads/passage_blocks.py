@@ -94,7 +94,7 @@ class StoredDocuments:
         return shown(document, head_words(document))
 
     def take_over(self, following: StoredDocuments) -> None:
-        """Take from the next chunk what belongs to the last passage of this one, which ends there."""
+        """Move the items that continue the last passage of this chunk from the next chunk into this one."""
         own = int(np.searchsorted(following.items.passages(), self.items.passages()[-1], side="right"))
         self.items = self.items.joined([following.items.take(slice(own))])
         following.items = following.items.take(slice(own, None))

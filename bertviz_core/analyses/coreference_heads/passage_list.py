@@ -89,13 +89,13 @@ def _ranked(block: Block, query: PassageQuery) -> ordered_lists.Ranked:
 
 
 def _chosen(items: Items, query: PassageQuery) -> np.ndarray:
-    """(item,) whether the reader asks for its guess."""
+    """(item,) bool: whether the reader asks for the item's guess."""
     chosen: np.ndarray = items.weight >= query.minimum
     return chosen if query.which == "all" else chosen & (items.right == (query.which == "right"))
 
 
 def _starts(items: Items) -> np.ndarray:
-    """(passage,) the first item of each."""
+    """(passage,) index of each passage's first item."""
     return np.flatnonzero(np.diff(items.passages(), prepend=-1))
 
 

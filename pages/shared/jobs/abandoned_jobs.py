@@ -15,7 +15,7 @@ _leaving: dict[str, Timer] = {}  # by asker: whose connection is closed
 
 
 def note(asker: str) -> None:
-    """This session is here, and has jobs; to be called whenever it runs."""
+    """Record that this session is there and has jobs; to be called whenever it runs."""
     if services.access().public:
         if leaving := _leaving.pop(asker, None):
             leaving.cancel()

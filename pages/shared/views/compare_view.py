@@ -58,7 +58,7 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A stored run under the words of the page."""
+    """A stored run with its name on the page."""
 
     address: str
     name: str
@@ -85,7 +85,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
 
 
 def _name(origin: dict[str, Any], model: str, corpus: str) -> str:
-    """As "demo on encyclopedia, norms": what differs from the defaults is named."""
+    """The name of a run, as "demo on encyclopedia, norms": what differs from the defaults is named."""
     usual = Settings(weights="norms").to_json() | {"weights": "attention"}
     settings = {"weights": "attention"} | origin["settings"]
     words = {"mode": "mode {}", "max_length": "at most {} tokens", "limit": "{} inputs", "seed": "seed {}"}

@@ -74,7 +74,7 @@ def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
 
 
 def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str:
-    """That the best head is one of the other direction, where it is."""
+    """Say that the best head is one of the other direction, where it is."""
     better = result.better_direction() or result.best()
     if better.direction == direction:
         return ""
@@ -95,13 +95,13 @@ def _verdict(result: AntecedentCounts, direction: int) -> str:
 
 
 def _checked(row: dict[str, Any], n: int) -> str:
-    """The interval, and the held-out accuracy where there is one."""
+    """The accuracy's interval, and the held-out accuracy where there is one."""
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
     return f"{percent(row['low'], n)}–{percent(row['high'], n)}{heldout}"
 
 
 def _offer(choice: Choice, selection: Selection) -> None:
-    """The way to a head in its direction."""
+    """A button that opens a head in its direction."""
     if choice.head != selection.head:
         chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
         st.button(
@@ -201,5 +201,5 @@ def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> Ant
 
 @st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
 def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
-    """Cached by the request's key and the file's digest; scoring reads both corpora anew."""
+    """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
     return score(_request, _predictions)

@@ -32,7 +32,7 @@ IN_NATS = ("entropy", "from_cls")
 
 @dataclass(frozen=True, slots=True)
 class BehaviorCourse:
-    """What heads do at each step.
+    """The behavior of every head at each step, and the emergence's table.
 
     Attributes:
         labels: (step, layer, head) behaviors.
@@ -124,7 +124,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
 
 
 def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> str:
-    """By behavior, or by the value of one quantity; gives which."""
+    """Draw the map of heads by behavior or by one quantity; returns the name of what it shows."""
     known = [column.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
@@ -161,14 +161,14 @@ def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[d
 
 
 def _stopped(result: Emergence) -> None:
-    """The slider goes to where the player stands."""
+    """Move the slider to the step at which the player stopped."""
     index = st.session_state[PLAYER]["at"]
     if index is not None:
         st.session_state[STEP] = int(result.steps[index])
 
 
 def _index(result: Emergence) -> int:
-    """Where the slider stands, counted from 0; at first at the end."""
+    """Index of the slider's step, counted from 0; at first the last step."""
     steps = result.steps.tolist()
     if len(steps) == 1:
         return 0
@@ -177,7 +177,7 @@ def _index(result: Emergence) -> int:
 
 
 def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tuple[str, str, str]]:
-    """(label, at this step, beside it)."""
+    """(label, value at this step, note beside it) for each number above the map."""
     labels, tokens = course.labels[index], result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
