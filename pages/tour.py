@@ -14,7 +14,7 @@ number = tour_view.navigation(last)
 results = tour_view.results_of(selection)
 step = shown[number - 1] if number < last else None
 with heading:
-    page.header("tour", selection, tour_view.made_of(step, results, selection))
+    page.header("tour", selection, tour_view.corpus_name(step, results, selection))
 
 with st.container(border=True):
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -117,8 +117,8 @@ class Comparison(Result):
 
     def file_parts(self) -> tuple[str, ...]:
         """Parts of a file's name: also what is compared, and what differs."""
-        kind, *made_of = Result.file_parts(self)
-        return kind, self.compared, *made_of, *self.names
+        kind, *inputs = Result.file_parts(self)
+        return kind, self.compared, *inputs, *self.names
 
     def arrays(self) -> dict[str, Any]:
         return {}
@@ -208,20 +208,20 @@ class Comparison(Result):
 
 def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
-    one, other = a.default_view(), b.default_view()
-    found, beside = _estimates(one), _estimates(other)
-    opening = _opening(one)
-    shared = sorted((key for key in found if key in beside), key=lambda key: key != opening)
+    first_view, second_view = a.default_view(), b.default_view()
+    estimates, other_estimates = _estimates(first_view), _estimates(second_view)
+    opening = _opening(first_view)
+    shared = sorted((key for key in estimates if key in other_estimates), key=lambda key: key != opening)
     if a.analysis != b.analysis or not shared:
         raise SettingsError(
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    first, second = ({key: run[key] for key in shared} for run in (found, beside))
+    first, second = ({key: run[key] for key in shared} for run in (estimates, other_estimates))
     same_shape = _first(first).values.shape == _first(second).values.shape
     changes = {key: Change.of(first[key], second[key]) for key in shared} if same_shape else {}
-    missing = sorted(found.keys() ^ beside.keys())
-    return Comparison(one.provenance, a.analysis, first, second, other.provenance, missing, changes)
+    missing = sorted(estimates.keys() ^ other_estimates.keys())
+    return Comparison(first_view.provenance, a.analysis, first, second, second_view.provenance, missing, changes)
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:

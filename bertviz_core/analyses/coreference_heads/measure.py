@@ -115,7 +115,7 @@ class Selections:
         self.documents |= other.documents
 
     def items(self) -> Items:
-        """The first items with every head's guesses, in the order of the corpus."""
+        """The items with every head's guesses that are in memory, in the order of the corpus."""
         none = Items.empty(len(DIRECTIONS), self.layers, self.heads)
         return none.joined(items for _, items in sorted(self.kept.items()))
 

@@ -70,17 +70,17 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
     of the chosen model come first, then those of the demo model; of these the plain ones."""
     corpora, access = stored.names(ANALYSES[analysis].corpus), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
-    stored_runs, found = services.runs(), []
-    shown = short_names(sorted({one.provenance["model"]["name"] for one in stored_runs}))
-    for one in stored_runs:
-        origin = one.provenance
+    stored_runs, visible_runs = services.runs(), []
+    shown = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
+    for run in stored_runs:
+        origin = run.provenance
         visible = origin["corpus"]["digest"] in corpora and (models is None or origin["model"]["name"] in models)
-        if one.analysis == analysis and visible and "others" not in origin:
+        if run.analysis == analysis and visible and "others" not in origin:
             name = _name(origin, shown[origin["model"]["name"]], corpora[origin["corpus"]["digest"]])
             changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
             others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
-            found.append(_Named(one.key[:16], name, (*others, changed, name)))
-    runs = {one.address: one.name for one in sorted(found, key=lambda one: one.rank)}
+            visible_runs.append(_Named(run.key[:16], name, (*others, changed, name)))
+    runs = {run.address: run.name for run in sorted(visible_runs, key=lambda run: run.rank)}
     return runs | checkpoints.names(services.shipped_emergence(), analysis)
 
 

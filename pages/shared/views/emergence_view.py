@@ -47,17 +47,17 @@ def course(result: Emergence) -> BehaviorCourse:
     return BehaviorCourse(result.behaviors(), result.to_frame())
 
 
-def made_of(result: Emergence) -> None:
+def origin(result: Emergence) -> None:
     """What the numbers rest on, in two quiet lines; the second one signs the figures too."""
-    origin = result.provenance
-    settings, treebank = origin["settings"], origin["others"]["treebank"]
+    provenance = result.provenance
+    settings, treebank = provenance["settings"], provenance["others"]["treebank"]
     mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
-    model, text = origin["model"], origin["corpus"]
+    model, text = provenance["model"], provenance["corpus"]
     built = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
     st.caption(
         boxes.plain(
             f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
-            f"{origin['segments']:,} segments, {origin['sentences']:,} sentences"
+            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences"
         )
     )
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
@@ -82,11 +82,11 @@ def appearances(result: Emergence, course: BehaviorCourse) -> None:
     first, last = (with_behavior(course.labels[index]) for index in (0, -1))
     st.markdown(
         f"Heads with a behavior: {first} at the first step, {last} at the last, of {course.labels[0].size}. First "
-        f"appearance: {_first_seen(result, course)}."
+        f"appearance: {_first_steps(result, course)}."
     )
 
 
-def _first_seen(result: Emergence, course: BehaviorCourse) -> str:
+def _first_steps(result: Emergence, course: BehaviorCourse) -> str:
     """Behaviors by the step at which some head first has them."""
     came: dict[int, list[str]] = {}
     for name in counted(course.labels):

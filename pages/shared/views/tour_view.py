@@ -54,8 +54,8 @@ def _findings(index: int, results: Results, base: int) -> Findings | None:
     return STEPS[index].findings(results, base)
 
 
-def made_of(step: Step | None, results: Results, selection: Selection) -> str:
-    """The corpus that a step's figures rest on."""
+def corpus_name(step: Step | None, results: Results, selection: Selection) -> str:
+    """The name of the corpus that a step's figures rest on."""
     if step is None:
         return "all corpora"
     corpus = next((results[name].provenance["corpus"] for name in step.needs if name in results), None)
