@@ -23,7 +23,7 @@ class Settings:
     Attributes:
         max_length: Tokens of a segment, special ones included.
         limit: The first so many segments, None for all.
-        seed: Of every random choice.
+        seed: Seed of every random choice.
         mode: "corrected", or "paper" for the release's own choices.
         dtype: Of the parameters; softmax and statistics are float32 and sums float64 in any case.
         weights: What is read as a map: attention weights, or how much each moves (docs/methods.md, section 11).

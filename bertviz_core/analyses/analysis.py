@@ -85,9 +85,9 @@ class Analysis:
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
         package: Where its modules are, as `__name__` in the package's `__init__`.
-        title: As the navigation shows it.
+        title: Name in the navigation.
         summary: One sentence, the help of its command.
-        section: Of the paper, beside the title.
+        section: Section of the paper, shown beside the title.
         icon: In the navigation.
         result: Name of the Result class in `package.result`; HeadAverages without it.
         corpus: Kind of corpus that is read.
@@ -96,17 +96,17 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: The same as `control_key`, where that is not derived from its name.
+        control: Name of the control (`control_key`), where that is not derived from the analysis's name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
-        masked_lm: Whether it needs the head that predicts masked words.
+        masked_lm: Whether the analysis needs the head that predicts masked words.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` or `measure.run_stages` is
             given the whole corpus where it is not.
-        reads_maps: Whether it reads attention maps, so that norms can stand in for them.
+        reads_maps: Whether the analysis reads attention maps, so that norms can stand in for them.
     """
 
     name: str

@@ -120,7 +120,7 @@ class ChunkPass:
 
     Args:
         together: The requests.
-        index: Of their corpus.
+        index: Index of the corpus.
         model: Says the shapes of the sums, and where they are.
         store: Keeps them while the job runs.
         execution: What the rounding of sums depends on: the device and the tokens of a batch.

@@ -30,7 +30,7 @@ class HeadColumn:
         percent: Whether values are shown as percentages.
         name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
         marker: Color and symbol of its dots.
-        overview: Whether it stands in the overview and the head panel.
+        overview: Whether the column is in the overview and the head panel.
     """
 
     quantity: str

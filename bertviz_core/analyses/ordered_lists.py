@@ -41,7 +41,7 @@ def page(
     """The listed entries from number `first` on, in their order.
 
     Args:
-        blocks: Of the list.
+        blocks: Blocks of the list, in order.
         rank: Which of a block's entries are listed, and their steps.
         read: An entry of a block by its place.
         counts: Their `tally`, which says what blocks the page is in.

@@ -78,7 +78,7 @@ def compute_all(
     others, but for those of other models that would fail the same way.
 
     Args:
-        requests: Of one model after another.
+        requests: Requests of one model after another.
         store: Where results are kept.
         execution: How passes run.
         progress: Counts passes, and where it is in each.

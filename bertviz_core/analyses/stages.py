@@ -35,7 +35,7 @@ class KeptStages:
         request: What is asked for.
         store: Keeps the parts until `drop`.
         execution: What their rounding depends on, as for chunks.
-        batch_tokens: Of a batch; the model's own number where it is None.
+        batch_tokens: Tokens of a batch; the model's own number where it is None.
         cluster: Workers that compute the parts; None for this process.
     """
 

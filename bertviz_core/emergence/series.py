@@ -41,7 +41,7 @@ class Series:
         training: The checkpoints.
         text: For surface patterns, entropy and the masked-word loss.
         treebank: For dependency heads.
-        settings: Of all requests.
+        settings: Settings of all requests.
     """
 
     training: Training

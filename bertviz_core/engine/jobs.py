@@ -144,7 +144,7 @@ class Jobs:
         """Queue the task, or join the job of the same key that is not cancelled.
 
         Args:
-            key: Of the job.
+            key: Key of the job.
             title: For people.
             task: What the lane's runner is given.
             asker: Who wants it.

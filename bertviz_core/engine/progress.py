@@ -19,7 +19,7 @@ class Progress:
     Attributes:
         stage: What is being done.
         done: How much of it, in `unit`s.
-        total: Of how much; 0 where that is not known yet.
+        total: Amount of work in all; 0 where that is not known yet.
         unit: What is counted.
         started: When the stage began, in seconds of the monotonic clock.
         cancelled: Set to stop the work.

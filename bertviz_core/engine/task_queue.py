@@ -63,7 +63,7 @@ class TaskQueue:
         """A task was done, or failed for a reason: then it is given out again.
 
         Raises:
-            BertvizError: It has failed three times.
+            BertvizError: The task has failed three times.
         """
         self._running.discard(task.number)
         if failure is None:

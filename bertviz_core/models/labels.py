@@ -21,7 +21,7 @@ class Units:
     """Tokens or words, in reading order. All (unit,).
 
     Attributes:
-        labels: As they are shown.
+        labels: The units' texts on the screen.
         special: Special tokens, such as [CLS] and [SEP].
         side: 0 in segment A, 1 in segment B.
         start: Position of the unit's first token in the input, from 0; it identifies the unit when others are hidden.

@@ -53,7 +53,7 @@ class LayerGradient:
         weights: (batch, head, query, key) float32.
         gradient: (batch, head, query, key) float32, of each segment's own loss, with its sign, in that segment's
             softmaxed weights. Padding keys and queries hold numbers that mean nothing and must be masked by the reader.
-        predictions: Of the masked words.
+        predictions: Predictions of the masked words.
     """
 
     layer: int

@@ -42,7 +42,7 @@ class Chunk:
 
     Attributes:
         number: From 0.
-        start: Of its first example.
+        start: Where the first example can be read.
         end: Offset, in bytes of the unpacked text, up to which a reader of its last example reads.
         examples: How many they are.
     """

@@ -168,7 +168,7 @@ def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[
     """[UNK] with the text that it stands for, in tokens and in words.
 
     Args:
-        layout: Of the input.
+        layout: Layout of the input.
         unknown: (token,) bool, where it has [UNK].
         parts: Of each side, the texts that its tokens [UNK] stand for; those at its end may have been cut off.
     """

@@ -25,7 +25,7 @@ class Paragraph:
 
     Attributes:
         text: Plain text.
-        strong: Whether it is the claim of a section.
+        strong: Whether the paragraph is the claim of a section.
     """
 
     text: str
@@ -59,7 +59,7 @@ class Picture:
     """A drawing in a report.
 
     Attributes:
-        name: Of its file, without suffix.
+        name: Name of the picture's file, without suffix.
         svg: The drawing, its texts escaped.
         caption: Under the drawing.
     """

@@ -43,7 +43,7 @@ class Lines:
         figure: Number of the paper's figure.
         title: The head and what it does.
         where: Where the input stands in its corpus.
-        labels: Of the tokens or words.
+        labels: Texts of the tokens or words.
         special: Which of them are special tokens.
         red: Rows whose lines are red.
         red_keys: Whether they are rows of the right column.

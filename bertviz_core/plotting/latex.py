@@ -16,8 +16,8 @@ def tabular(columns: str, header: Sequence[str], rows: Iterable[Sequence[object]
     """A whole LaTeX tabular.
 
     Args:
-        columns: As in "lrr".
-        header: Of each column, as LaTeX.
+        columns: Alignment of the columns, as "lrr".
+        header: Header of each column, as LaTeX.
         rows: Cells, as LaTeX.
         note: A last line over all columns.
     """

@@ -43,7 +43,7 @@ class Panel:
         queries, keys: Labels of the left and of the right column.
         weights: (query, key).
         red: Rows of the left column that are red, with their lines.
-        red_keys: The same of the right column.
+        red_keys: Indices of the right column's labels in red.
     """
 
     title: str

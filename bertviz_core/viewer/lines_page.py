@@ -40,7 +40,7 @@ def lines_html(
 
     Args:
         attention: One input.
-        heads: Those that can be chosen, in order.
+        heads: Heads that can be chosen, in order.
         head: The one that is shown first, of `heads`.
         model: Name of the model.
         caption: A line under the drawing.

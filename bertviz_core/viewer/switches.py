@@ -15,8 +15,8 @@ def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> di
     """Names of heads, layers and behaviors that can be switched off, with their heads.
 
     Args:
-        layers: Of the model.
-        heads: Of each layer.
+        layers: Number of layers of the model.
+        heads: Number of heads of each layer.
         behaviors: (layer, head) names, where they are known.
 
     Returns:

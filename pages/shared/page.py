@@ -112,7 +112,7 @@ def chart(
 
     Args:
         figure: What is drawn.
-        key: Of the element.
+        key: Key of the element.
         alt: What the figure shows, for those who cannot see it.
         clickable: Whether clicks count.
         head: The head to ring.

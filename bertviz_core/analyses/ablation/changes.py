@@ -23,7 +23,7 @@ class Changes:
         layer: The layer; 0 for sets.
         values: (batch, head or set, quantity).
         words: (head, masked word, field) for the fields of WorstWords.
-        predictions: Of the whole model.
+        predictions: The whole model's predictions of the masked words.
     """
 
     layer: int

@@ -43,12 +43,12 @@ class Clustering(Result):
         tokens: How many tokens the corpus has.
         averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
         embedding: (head, 2) places in the plane.
-        stress: Of the embedding.
+        stress: Stress of the embedding.
         linkage: (head - 1, 4) the dendrogram.
         order: (head,) from left to right in the dendrogram.
-        mds_seed: Of the embedding.
+        mds_seed: Random seed of the embedding.
         root: Whether the embedding is of the square roots.
-        thresholds: Of behaviors.
+        thresholds: Thresholds of the behaviors.
         named: Label of a head -> what the linguistic analyses found it best at.
     """
 

@@ -45,7 +45,7 @@ class Block(Protocol):
     """Consecutive items, passage by passage, with their documents.
 
     Attributes:
-        items: Of one head.
+        items: Items with one head's guesses.
     """
 
     items: Items
@@ -113,7 +113,7 @@ class StoredCorpus:
 
     Attributes:
         store: Has the guesses.
-        key: Of the result.
+        key: Key of the result.
         source: Has the words.
         chunks: How many there are.
     """

@@ -23,9 +23,9 @@ class ListedGuess:
 
     Attributes:
         mention: The words of the mention.
-        guessed: Those of the mention guessed.
+        guessed: Words of the mention guessed.
         weight: The attention that it has.
-        right: Whether it is an antecedent.
+        right: Whether the mention guessed is an antecedent.
         window: The words of the window in which the mention is scored.
         head: The mention's head word among them, from 0.
         is_outside: Whether the mention guessed stands outside the passage, so that it cannot be drawn.

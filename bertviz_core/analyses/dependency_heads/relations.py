@@ -154,7 +154,7 @@ class ShownRelations(RelationCounts):
     """The counts, and the first sentences of the treebank with every head's guesses.
 
     Attributes:
-        sentences: As {"number", "line", "words", "governors", "relations"}.
+        sentences: {"number", "line", "words", "governors", "relations"} of each.
         guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
             within its sentence.
         weights: (direction, layer, head, word) the attention that it has, in steps of 1/255.

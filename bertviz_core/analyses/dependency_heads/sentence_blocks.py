@@ -30,12 +30,12 @@ class SentenceQuery:
         head: Whose guesses count.
         direction: The index in DIRECTIONS in which it is read.
         relation: What a sentence must have, "all" and "UAS" among them.
-        view: Of VIEWS.
+        view: One of VIEWS.
         merge_subtypes: Whether `nmod:poss` counts as `nmod`.
         which: "right" for sentences with a right guess for such a word, "wrong" for those with a wrong one, or "all".
         minimum: The highest weight of such a word is above it; -1 for all.
         searched: Words that stand in it one after the other.
-        order: Of ORDERS.
+        order: One of ORDERS.
     """
 
     head: Head
@@ -56,7 +56,7 @@ class Block(Protocol):
         ends: (sentence,) where each ends.
         governors: (word,) from 1 within the sentence, 0 for the root.
         relations: (word,) indices in `names`.
-        names: Of relations.
+        names: Names of the relations.
         guesses: (word,) as in SentenceExample.
         weights: (word,) as in SentenceExample.
     """
@@ -128,7 +128,7 @@ class StoredTreebank:
 
     Attributes:
         store: Has the guesses.
-        key: Of the result.
+        key: Key of the result.
         source: Has the words.
         chunks: How many there are.
     """

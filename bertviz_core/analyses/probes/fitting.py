@@ -55,9 +55,9 @@ class Fitting:
         model: On whose device they run.
         settings: Mode and seed.
         options: Epochs, optimizer, decoding and rank.
-        sentences: Of all splits.
+        sentences: Sentences of all splits.
         splits: Which sentences train, say when to stop, and are scored.
-        progress: Of the request.
+        progress: Progress of the request.
         vectors: (row, dimension) of words, for the probes that read them.
     """
 

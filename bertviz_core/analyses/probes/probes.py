@@ -39,7 +39,7 @@ class ProbeSettings:
     """Settings that all probes of one run share.
 
     Attributes:
-        heads: Of all layers.
+        heads: Number of heads in all layers.
         paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
             maps with SEP times another) and a word may govern itself; otherwise ROOT has separate weights and it
             may not.

@@ -29,7 +29,7 @@ class SepGradients(HeadAverages):
     Attributes:
         loss: The mean over segments of L, in nats.
         correct: How many masked tokens the model got right.
-        masked: Of how many.
+        masked: Number of masked tokens.
     """
 
     analysis: ClassVar[str] = "sep_gradients"

@@ -30,12 +30,12 @@ def attention_lines(
     """Mount the drawing; only this head's matrix travels.
 
     Args:
-        attention: Of every head on one input.
+        attention: Attention of every head on one input.
         head: The head that is drawn.
-        key: Of the component.
+        key: Key of the component.
         text: Tells one input from another; with another text the reader's pins give way to `pins`.
-        title: Of the drawing.
-        name: Of saved drawings, without the suffix.
+        title: Title of the drawing.
+        name: File name of saved drawings, without the suffix.
         min_weight: Lines below it are not drawn.
         pins: "from3" or "to3", positions of first tokens, from 1.
         masked: Positions of masked tokens, from 0.

@@ -102,8 +102,8 @@ def _restore(
     """Give a choice its value before it is drawn.
 
     Args:
-        label: Of the widget.
-        key: Of the widget and of the parameter.
+        label: Label of the widget.
+        key: Key of the widget and of the parameter.
         default: Without a parameter.
         read: From the parameter's text; raises ValueError.
         valid: The values there are, where these change.

@@ -32,7 +32,7 @@ class Side:
         attention: What is drawn.
         head: The head that is drawn.
         title: What it is, in a few words.
-        name: Of saved drawings, without the suffix.
+        name: File name of saved drawings, without the suffix.
         original: The input as this side's model reads it.
         masked: Positions of masked tokens, from 0.
         same_tokens: Whether it has the tokens of the first side, so that pins and masks serve both.

@@ -51,7 +51,7 @@ def draw(step: Step, key: str, results: Results, selection: Selection) -> None:
 
     Args:
         step: With findings.
-        key: Of its components.
+        key: Key of the figure's components.
         results: By analysis.
         selection: The chosen head is ringed.
     """
