@@ -64,8 +64,7 @@ def to_table(result: Result) -> str:
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["skipped"]]
-    lines += result.summary().get("notes", [])
-    return "\n".join(lines)
+    return "\n".join([*lines, *result.notes])
 
 
 def paper_figure(result: Result) -> go.Figure:

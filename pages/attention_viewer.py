@@ -72,7 +72,7 @@ other = beside.choose(compare, together, selection, model, original, [] if befor
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left:
     if other is not None:
-        st.markdown(f"**Head {selection.label}**")
+        st.markdown(f"**{boxes.plain(beside.first_title(together, selection))}**")
     if shape == "lines":
         attention_panel.lines(attention, selection, original, model.tokens.mask is not None, min_weight, positions)
     elif shape == "heatmap":

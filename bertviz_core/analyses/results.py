@@ -55,6 +55,16 @@ class Result(ABC):
         """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding."""
         return {}
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know before believing the numbers."""
+        return []
+
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        """Provenance of everything that was read, by the words that name its numbers."""
+        return {"these numbers": self.provenance}
+
     def file_parts(self) -> tuple[str, ...]:
         """What the name of a file of it says: the analysis, the model, the corpus."""
         return self.analysis, Path(self.provenance["model"]["name"]).name, self.provenance["corpus"]["name"]

@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.comparison.comparable import cautions, differing, names
+from bertviz_core.comparison.comparable import CONSERVATIVE, cautions, differing, names
 from bertviz_core.comparison.statistics import holm, newcombe, normal, two_sided
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
@@ -111,9 +111,14 @@ class Comparison(Result):
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
-            of_checkpoints = "checkpoints" in self.provenance | self.other
-            warnings.append(UNTESTED.get(self.compared, CHECKPOINTS if of_checkpoints else ONE_SEGMENT))
+            untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else ONE_SEGMENT
+            warnings = [note for note in warnings if note != CONSERVATIVE]
+            warnings.append(UNTESTED.get(self.compared, untested))
         return warnings
+
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        return {"the numbers of A": self.provenance, "the numbers of B": self.other}
 
     def file_parts(self) -> tuple[str, ...]:
         """Parts of a file's name: also what is compared, and what differs."""
@@ -196,14 +201,16 @@ class Comparison(Result):
 
     def claim_of(self, key: str, base: int = 1) -> str:
         """One sentence on how heads changed in one quantity."""
-        change = self.changes[key]
+        change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
         at = (head.layer, head.head)
+        if change.difference[at] == 0:
+            return f"No head differs in {name}."
         moved = f"{head.label(base)} changed most, from {number(change.a[at])} to {number(change.b[at])}"
         if np.isnan(change.p).all():
-            return f"In {self.label(key)}, head {moved}; without standard errors no difference is marked."
-        counted = f"{int(change.marked.sum())} of {change.a.size} heads differ in {self.label(key)}"
-        return f"{counted} (Holm-adjusted p < {ALPHA}); {moved}."
+            return f"In {name}, head {moved}; without standard errors no difference is marked."
+        marked = f"{int(change.marked.sum())} of {change.a.size} heads differ in {name}"
+        return f"{marked} (Holm-adjusted p < {ALPHA}); {moved}."
 
 
 def compare(a: Result, b: Result) -> Comparison:

@@ -92,6 +92,11 @@ class Emergence(Result):
         return [name for name in self.quantities if not np.isnan(self[name]).all()]
 
     @property
+    def with_errors(self) -> list[str]:
+        """The quantities whose averages have standard errors."""
+        return [name for name in self.present if not np.isnan(self.error(name)).all()]
+
+    @property
     def accuracy(self) -> np.ndarray:
         """(step, direction, relation, layer, head), fractions."""
         return share(self.correct.sum(1), self.n.sum(0)[:, None, None])
@@ -164,8 +169,7 @@ class Emergence(Result):
             return values.reshape(*values.shape[:-2], -1)
 
         heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
-        known = [name for name in self.present if not np.isnan(self.error(name)).all()]
-        heads |= {f"{name}_interval": 1.96 * flat(self.error(name)) for name in known}
+        heads |= {f"{name}_interval": 1.96 * flat(self.error(name)) for name in self.with_errors}
         accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
@@ -204,7 +208,7 @@ class Emergence(Result):
             "loss": to_lists(self.loss),
             "masked_right": to_lists(self.masked_accuracy),
             **quantities,
-            "standard_errors": {name: to_lists(self.error(name)) for name in self.present},
+            "standard_errors": {name: to_lists(self.error(name)) for name in self.with_errors},
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
             "directions": list(DIRECTIONS),

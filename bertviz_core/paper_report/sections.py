@@ -142,7 +142,7 @@ def _origin(report: Report) -> Iterator[Block]:
     yield Heading("Where these numbers come from")
     for name, result in report.results.items():
         yield Heading(ANALYSES[name].title, 3)
-        lines = [line for line in described_origin(result) if not line.startswith("citation")]
+        lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
         versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
         yield Paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
 

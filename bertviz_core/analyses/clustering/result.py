@@ -29,7 +29,8 @@ class Closeness(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Under 1: heads of one layer are closer than others."""
+        """Mean divergence within layers, divided by that between layers: under 1 heads of one layer are closer than
+        others."""
         return self.within / self.between
 
 

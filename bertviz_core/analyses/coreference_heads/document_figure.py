@@ -194,8 +194,8 @@ def rooms(boxes: Sequence[Place]) -> dict[int, set[float]]:
 
 
 def route(free: Mapping[int, set[float]], source: Place, target: Place, lift: float) -> list[tuple[float, float]]:
-    """From above one word to above a word of another line: along the gaps between lines, and through each line that
-    lies between where two words leave room.
+    """The way of a curve from above one word to above a word of another line: along the gaps between lines, and through
+    each line that lies between where two words leave room.
 
     Args:
         free: As `rooms` gives it.

@@ -61,7 +61,7 @@ def _document(number: int, line: int, row: dict[str, str], where: str) -> Corefe
 
 
 def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
-    """Where a name stands in the text, in characters."""
+    """The span of a name in the text, in characters."""
     written, surface = row[f"{name}-offset"], row[name]
     offset = small_int(written)
     if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):

@@ -161,8 +161,9 @@ def downloads(
         | (masked if any(guesses.values()) else {})
     )
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
+    asked = "; guesses: what the model expects of masked words" * any(guesses.values())
     st.caption(
-        "CSV: this head, as shown; heads: all heads from the one token to the other. "
+        f"CSV: this head, as shown; heads: all heads from the one token to the other{asked}. "
         "HTML: the lines of every head, to hover over. safetensors: every head." + pictures
     )
 

@@ -52,6 +52,12 @@ def kind() -> str:
     return choices.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
 
 
+def first_title(kind: str, selection: Selection) -> str:
+    """What is drawn on the first side, in the words of the second."""
+    differing = {MODELS: f", {selection.checkpoint.label}", WEIGHTS: f", {selection.settings.weights}"}
+    return f"Head {selection.label}{differing.get(kind, '')}"
+
+
 def choose(
     panel: DeltaGenerator,
     kind: str,
@@ -126,7 +132,7 @@ def _side(
 
 
 def drawing_name(selection: Selection, head: Head) -> str:
-    """Of saved lines: what they are of which model."""
+    """File name of saved lines: what they show of which model."""
     norms = ["norms"] * (selection.settings.weights == "norms")
     return exports.slug("attention", *norms, selection.checkpoint.label, head.label())
 

@@ -66,7 +66,7 @@ def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
         "masked word": f"{before.position + 1}: **“{plain(shorten(before.original))}”**",
         "whole model": _best(before),
         f"without {count} head{'s' if count > 1 else ''}": _best(after),
-        "its loss": f"{loss(after) - loss(before):+.2f} nats",
+        "change of its loss": f"{loss(after) - loss(before):+.2f} nats",
     }
 
 
