@@ -21,7 +21,7 @@ from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
 from pages.shared.views import ablation_view, head_view
 
-WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 190), ("value", 190))}
+WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 180), ("value", 165))}
 
 selection = sidebar.current()
 page.header("ablation", selection)
@@ -72,33 +72,29 @@ with left:
     st.markdown(f"**Head {selection.label}**: each change with its 95% interval over segments, and its rank")
     rows = head_rows(result, head)
     st.dataframe(rows, hide_index=True, column_config=WIDTHS, alt=f"Every value of head {selection.label}")
-with right:
-    ablation_view.words(result, selection)
-
-left, right = st.columns(2, gap="medium")
-with left:
     st.subheader("Does the gradient tell?")
     st.caption(f"Spearman's rank correlation over {change.size} heads: {correlation:.2f}.")
     alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
     page.chart(page.drawn(estimate_figure, result, base), "ablation-estimate", alt, head=head)
 with right:
+    ablation_view.words(result, selection)
+
+left, right = st.columns(2, gap="medium")
+with left:
     st.subheader("How many heads are needed?")
     st.caption(ablation_view.needed(result))
     alt = "Curve: the masked-word loss while heads are switched off, the least important first"
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
-
-st.subheader("Groups of heads")
-largest = max(result.groups, key=lambda group: group["loss_change"])
-st.caption(
-    f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. The "
-    f"largest change: {group_name(largest['name'])}, {number(largest['loss_change'])} nats."
-)
-left, right = st.columns(2, gap="medium")
-with left:
+with right:
+    st.subheader("Groups of heads")
+    largest = max(result.groups, key=lambda group: group["loss_change"])
+    st.caption(
+        f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. The "
+        f"largest change: {group_name(largest['name'])}, {number(largest['loss_change'])} nats."
+    )
     alt = "The change of the loss without each group of heads, with intervals, and without random heads"
     page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, clickable=False)
-with right:
-    st.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
+st.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
 
 st.subheader("All heads")
 page.table(result, result.present, selection, "ablation-table")

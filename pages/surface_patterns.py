@@ -21,8 +21,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
 values = result[column.quantity]
 over = head_view.over(values, threshold, selection.base)
+weights = selection.settings.weights
 put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
-head_view.claim(over, values.size, f"{put} more than {threshold:.0%} of {their} attention on {column.short}")
+head_view.claim(over, values.size, f"{put} more than {threshold:.0%} of {their} {weights} on {column.short}")
 
 previous, following = (head_view.over(result[name], 0.5, selection.base) for name in ("previous", "next"))
 entries = [
@@ -41,9 +42,9 @@ with left:
     alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
     page.chart(page.drawn(paper_figure, result, selection.base, beside), "surface-figure", alt, head=selection.head)
 with right:
-    st.markdown(f"**Head map**: attention to {column.short}")
+    st.markdown(f"**Head map**: {weights} to {column.short}")
     squares = value_map(values, f"to {column.short}", base=selection.base)
-    alt = f"Map of all heads, layer by head, colored by attention to {column.short}"
+    alt = f"Map of all heads, layer by head, colored by {weights} to {column.short}"
     page.head_map(squares, "surface-map", alt, selection)
     head_view.numbers(ANALYSIS, result, selection, column)
 

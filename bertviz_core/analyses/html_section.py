@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, origin
+from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.plotting.template import ON_WHITE
 
@@ -47,16 +48,17 @@ def section(result: Result, title: str, figures: Mapping[str, go.Figure], analys
     claim = result.claim() or (highest_heads(result, analysis) if analysis else "")
     drawn = "".join(_figure(name, figure) for name, figure in figures.items())
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
+    origins = (f"<h2>Where {name} come from</h2>{_list(described_origin(run))}" for name, run in result.runs.items())
     return (
-        f"<section><h1>{escape(title)}</h1><p class=claim>{escape(claim)}</p>{drawn}<h2>Table</h2>"
+        f"<section><h1>{escape(title)}</h1><p class=claim>{escape(claim)}</p>{_list(result.notes)}{drawn}<h2>Table</h2>"
         f"<div class=scroll>{_table(result)}</div><h2>Skipped or modified</h2>{_list(skipped or ['Nothing.'])}"
-        f"<h2>Where these numbers come from</h2>{_list(described_origin(result))}</section>"
+        f"{''.join(origins)}</section>"
     )
 
 
-def described_origin(result: Result) -> list[str]:
-    """What the result was computed from, as "name: value"; what is not set is left out."""
-    values = origin(result.provenance) | {"limit": origin(result.provenance)["limit"] or "all inputs"}
+def described_origin(provenance: dict[str, Any]) -> list[str]:
+    """What a result was computed from, as "name: value"; what is not set is left out."""
+    values = origin(provenance) | {"limit": origin(provenance)["limit"] or "all inputs"}
     return [f"{name.replace('_', ' ')}: {value}" for name, value in values.items() if value is not None]
 
 
@@ -66,8 +68,8 @@ def highest_heads(result: Result, analysis: Analysis) -> str:
     parts = []
     for column, read in values:
         if not np.isnan(read).all():
-            layer, head = np.unravel_index(int(np.nanargmax(read)), read.shape)
-            parts.append(f"{column.label} {column.text(float(read[layer, head]))} (head {layer + 1}-{head + 1})")
+            head = highest(read)
+            parts.append(f"{column.label} {column.text(float(read[head.layer, head.head]))} (head {head.label()})")
     return f"Highest values: {'; '.join(parts)}." if parts else ""
 
 
@@ -81,4 +83,4 @@ def _table(result: Result) -> str:
 
 
 def _list(lines: list[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.request import Request
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import Index
 from bertviz_core.version import __version__
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Index
-
 
 CITATION = (
     "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "

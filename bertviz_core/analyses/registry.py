@@ -7,13 +7,10 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.analysis import Analysis, Kind
-
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.reading import Examples
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.reading import Examples
 
 BUILT_IN = (
     "surface_patterns",
@@ -77,7 +74,7 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
 
 
 def examples_class(kind: Kind) -> type[Examples[Encoded]]:
-    """What reads corpora of one kind."""
+    """Class that reads corpora of one kind as encoded examples."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
     from bertviz_core.models.windows import Windows

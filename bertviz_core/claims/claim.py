@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bertviz_core.heads import Head
-
 State = Literal["holds", "does not hold", "undecided"]
 
 
@@ -31,7 +29,7 @@ class Claim:
     """A statement of the paper.
 
     Attributes:
-        section: Of the paper.
+        section: Section of the paper.
         analysis: Whose result decides it.
         text: What the paper says of BERT-base, with its numbers.
         rule: What must be so of a model, with the threshold.
@@ -62,10 +60,13 @@ def compare(low: float, high: float, threshold: float) -> State:
 
 
 def decided(holds: bool) -> State:
-    """For a rule without an interval."""
+    """The state of a rule that has no interval."""
     return "holds" if holds else "does not hold"
 
 
-def highest(values: np.ndarray) -> Head:
-    """The head with the highest of (layer, head) values."""
-    return Head(*(int(i) for i in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+def present_values(result: Any, quantity: str) -> np.ndarray:
+    """(layer, head) document averages of a quantity; raises KeyError for one that no segment has."""
+    if quantity not in result.present:
+        raise KeyError(quantity)
+    values: np.ndarray = result[quantity]
+    return values

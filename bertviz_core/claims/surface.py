@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.claims.claim import Claim, Verdict, compare, decided, highest
+from bertviz_core.claims.claim import Claim, Verdict, compare, decided, present_values
+from bertviz_core.heads import highest
 
 HALF = 0.5
 TO_ITSELF, MOST_HEADS = 0.1, 0.5
@@ -20,7 +21,7 @@ PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls"
 
 
 def _one_head_over_half(result: Any, quantity: str, token: str) -> Verdict:
-    values = _present(result, quantity)
+    values = present_values(result, quantity)
     head = highest(values)
     value, half = values[head.layer, head.head], result.interval(quantity)[head.layer, head.head]
     over = int((values > HALF).sum())
@@ -32,14 +33,14 @@ def _one_head_over_half(result: Any, quantity: str, token: str) -> Verdict:
 
 
 def _little_to_itself(result: Any) -> Verdict:
-    little = float((_present(result, "current") < TO_ITSELF).mean())
+    little = float((present_values(result, "current") < TO_ITSELF).mean())
     return Verdict(
         decided(little > MOST_HEADS), f"{little:.0%} of the heads put less than {TO_ITSELF} on the token itself."
     )
 
 
 def _layer_over(result: Any, quantity: str, threshold: float, what: str) -> Verdict:
-    means = _present(result, quantity).mean(axis=1)
+    means = present_values(result, quantity).mean(axis=1)
     layer = int(means.argmax())
     return Verdict(
         decided(means[layer] > threshold), f"The mean of layer {layer + 1} is {means[layer]:.2f}, the highest, {what}."
@@ -47,7 +48,7 @@ def _layer_over(result: Any, quantity: str, threshold: float, what: str) -> Verd
 
 
 def _order_of_layers(result: Any) -> Verdict:
-    peaks = {name: int(_present(result, name).mean(axis=1).argmax()) + 1 for name in PEAKS}
+    peaks = {name: int(present_values(result, name).mean(axis=1).argmax()) + 1 for name in PEAKS}
     cls, sep, punct = peaks.values()
     return Verdict(
         decided(cls < sep < punct),
@@ -57,9 +58,9 @@ def _order_of_layers(result: Any) -> Verdict:
 
 
 def _no_op(result: Any) -> Verdict:
-    attention = _present(result, "attention_to_sep").mean(axis=1)
+    attention = present_values(result, "attention_to_sep").mean(axis=1)
     layer = int(attention.argmax())
-    to_sep, to_other = (float(_present(result, name)[layer].mean()) for name in ("to_sep", "to_other"))
+    to_sep, to_other = (float(present_values(result, name)[layer].mean()) for name in ("to_sep", "to_other"))
     if not to_other > 0:
         return Verdict("undecided", f"In layer {layer + 1} no attention has a gradient.")
     ratio = to_sep / to_other
@@ -71,7 +72,7 @@ def _no_op(result: Any) -> Verdict:
 
 
 def _broad_early_head(result: Any) -> Verdict:
-    largest = _present(result, "max_weight")
+    largest = present_values(result, "max_weight")
     early = largest[: max(1, round(EARLY * len(largest)))]
     head = highest(-early)
     value, half = early[head.layer, head.head], result.interval("max_weight")[head.layer, head.head]
@@ -83,19 +84,11 @@ def _broad_early_head(result: Any) -> Verdict:
 
 
 def _broad_from_cls(result: Any) -> Verdict:
-    means = _present(result, "from_cls").mean(axis=1)
+    means = present_values(result, "from_cls").mean(axis=1)
     return Verdict(
         decided(means[-1] > means.mean()),
         f"From [CLS] the last layer has {means[-1]:.2f} nats, all layers have {means.mean():.2f} on average.",
     )
-
-
-def _present(result: Any, quantity: str) -> np.ndarray:
-    """(layer, head) values; raises KeyError for what no segment has."""
-    if quantity not in result.present:
-        raise KeyError(quantity)
-    values: np.ndarray = result[quantity]
-    return values
 
 
 SURFACE = (

@@ -19,6 +19,7 @@ from bertviz_core.cli.store import store_app
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
+from bertviz_core.overview import table as overview_table
 from bertviz_core.settings import Settings
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
@@ -40,12 +41,10 @@ def overview(
     out: Annotated[list[Path] | None, typer.Option(help="Output file, .csv or .json; repeatable.")] = None,
 ) -> None:
     """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
-    from bertviz_core.overview import table as made
-
     for path in out or []:
-        exports.check_path(path, made.SUFFIXES)
+        exports.check_path(path, overview_table.SUFFIXES)
     settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    table = made.overview(Store(store), checkpoint.find(model, revision), settings)
+    table = overview_table.overview(Store(store), checkpoint.find(model, revision), settings)
     for path in out or []:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
     if not out:

@@ -7,19 +7,26 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from bertviz_core import exports
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.treebank_reader import Treebank, to_authors
+from bertviz_core.engine.extract import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-
-if TYPE_CHECKING:
-    from bertviz_core.models.segments import Segments
-    from bertviz_core.viewer.view import InputAttention, View
+from bertviz_core.models.first_segments import pick
+from bertviz_core.models.labels import layout_of
+from bertviz_core.models.loading import load, load_tokens
+from bertviz_core.models.norms import observing
+from bertviz_core.models.reading import Reading
+from bertviz_core.models.segments import Segments
+from bertviz_core.models.single_input import OneInput
+from bertviz_core.models.single_input import attention as maps_of
+from bertviz_core.viewer.view import InputAttention, View, look
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 HEAVIEST = 20  # lines that `attention` prints
@@ -31,8 +38,6 @@ inputs_app = typer.Typer()
 @partial(with_console, without=(*UNUSED, "model", "revision", "max_length", "seed", "mode"))
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
-    from bertviz_core.corpora.treebank_reader import Treebank, to_authors
-
     bank = Treebank(console.source())
     _write_json(console, lambda skipped: map(to_authors, islice(bank.sentences(skipped), console.limit)))
 
@@ -41,8 +46,6 @@ def treebank(console: Console) -> None:
 @partial(with_console, without=UNUSED)
 def segments(console: Console) -> None:
     """Text to a JSON list of segments, as `tokens` (the release's preprocess_unlabeled)."""
-    from bertviz_core.models.reading import Reading
-
     inputs = segments_of(console)
     names = inputs.tokens.names
 
@@ -59,11 +62,6 @@ def extract(
     word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
 ) -> None:
     """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
-    from bertviz_core.engine.extract import extract as write_maps
-    from bertviz_core.models.loading import load
-    from bertviz_core.models.norms import observing
-    from bertviz_core.models.reading import Reading
-
     paths = console.out or []
     if len(paths) != 1:
         raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
@@ -96,8 +94,6 @@ def attention(
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
     --pair: all heads, sorted by their weight from one token to another (.csv)."""
-    from bertviz_core.viewer.view import View
-
     for path in console.out or []:
         exports.check_path(path, (".csv",) if pair else exports.INPUT_SUFFIXES)
     view = View(word_level, not no_special, first_piece=console.mode == "paper")
@@ -107,11 +103,11 @@ def attention(
     if head is None:
         raise SettingsError("There is no head.", hint="Give --head 3-5, or --pair 3:7 for all heads.")
     chosen = Head.parse(head)
-    seen, origin = _look(console, chosen, item, view)
+    shown, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(seen, chosen, path, origin, min_weight)
+        exports.write_input(shown, chosen, path, origin, min_weight)
     if not console.out:
-        print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
+        print(shown.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
 def _positions(pair: str) -> tuple[int, int]:
@@ -122,20 +118,17 @@ def _positions(pair: str) -> tuple[int, int]:
 
 
 def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
-    seen, origin = _look(console, Head(0, 0), item, view)
-    query, key = seen.pair(*positions)
+    shown, origin = _look(console, Head(0, 0), item, view)
+    query, key = shown.pair(*positions)
     for path in console.out or []:
-        exports.write_bytes(path, seen.pair_to_csv(query, key, origin))
+        exports.write_bytes(path, shown.pair_to_csv(query, key, origin))
     if not console.out:
-        print(f"{seen.queries.labels[query]} -> {seen.keys.labels[key]}")
-        print(seen.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format=lambda w: f"{w:.3f}"))
+        print(f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}")
+        print(shown.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format=lambda w: f"{w:.3f}"))
 
 
 def segments_of(console: Console) -> Segments:
     """The encoded examples of the command's input; raises BertvizError for settings the model cannot use."""
-    from bertviz_core.models.loading import load_tokens
-    from bertviz_core.models.segments import Segments
-
     checkpoint = console.checkpoint()
     console.settings().check(checkpoint.max_length)
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
@@ -143,13 +136,6 @@ def segments_of(console: Console) -> Segments:
 
 def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
     """What the view shows of one input, and what it was computed from."""
-    from bertviz_core.models.first_segments import pick
-    from bertviz_core.models.labels import layout_of
-    from bertviz_core.models.loading import load
-    from bertviz_core.models.norms import observing
-    from bertviz_core.models.single_input import OneInput, attention
-    from bertviz_core.viewer.view import look
-
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
@@ -157,7 +143,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
     origin = exports.input_origin(checkpoint, inputs.settings, single.digest())
-    return look(single.layout, attention(model, example), view), origin
+    return look(single.layout, maps_of(model, example), view), origin
 
 
 def _require_words(inputs: Any) -> None:

@@ -8,9 +8,11 @@ import struct
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
+from bertviz_core.corpora.unpacking import as_file
 from bertviz_core.corpora.word_document import paragraphs
 from bertviz_core.errors import InputError
 
@@ -49,13 +51,19 @@ def joined(open_archive: Open, name: str) -> BinaryIO:
     members = _of_zip if is_zip(_start(open_archive)) else _of_tar
     names = [member for member, _ in _counted(members(open_archive, name), name)]
     if DOCX in names:
-        return _stream(paragraphs(read(), name) for member, read in members(open_archive, name) if member == DOCX)
+        return as_file(
+            lambda: chain.from_iterable(
+                paragraphs(read(), name) for member, read in members(open_archive, name) if member == DOCX
+            )
+        )
     if "[Content_Types].xml" in names or "mimetype" in names:
         raise InputError("This is an office document or a book, not text.", where=name, hint="Save its text as .txt.")
     texts = texts_of(names)
     if not texts:
         raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
-    return _stream(_ended(read()) for member, read in members(open_archive, name) if member in texts)
+    return as_file(
+        lambda: chain.from_iterable(_ended(read()) for member, read in members(open_archive, name) if member in texts)
+    )
 
 
 def texts_of(names: list[str]) -> set[str]:
@@ -153,7 +161,7 @@ class _Body:
             yield piece
 
     def skip(self) -> None:
-        """Go to the next header."""
+        """Read past the member, to the next header."""
         self.left += self.padding
         for _ in self.pieces():
             pass
@@ -174,32 +182,3 @@ def _checksum(header: bytes) -> int:
 def _path_of(records: bytes) -> bytes:
     """The path among the "length name=value" lines of a pax header."""
     return next((line.partition(b" path=")[2] for line in records.split(b"\n") if b" path=" in line[:20]), b"")
-
-
-class _Stream(io.RawIOBase):
-    """Pieces of bytes as a file."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self.source, self.rest = pieces, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self.rest:
-            piece = next(self.source, None)
-            if piece is None:
-                return 0
-            self.rest = piece
-        count = min(len(buffer), len(self.rest))
-        buffer[:count], self.rest = self.rest[:count], self.rest[count:]
-        return count
-
-
-def _stream(parts: Iterator[Iterator[bytes]]) -> BinaryIO:
-    return as_file(piece for part in parts for piece in part)
-
-
-def as_file(pieces: Iterator[bytes]) -> BinaryIO:
-    """Pieces of bytes as a file that is read from its start."""
-    return cast(BinaryIO, io.BufferedReader(_Stream(pieces)))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import io
 import json
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
 
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source, from_path
-from bertviz_core.corpora.unpacking import CHUNK
+from bertviz_core.corpora.unpacking import CHUNK, as_file
 from bertviz_core.errors import InputError
 
 COLUMN = "text"
@@ -29,7 +27,7 @@ def find_sources(names: Sequence[str], column: str = COLUMN) -> Source:
 
     Args:
         names: Files, folders (all files in them, hidden ones left out), or patterns such as `news/*.txt.gz`.
-        column: Of Parquet files: each row of it is a document.
+        column: Column of Parquet files that is read: each row of it is a document.
 
     Raises:
         InputError: A name stands for no file, or a file cannot be read.
@@ -45,7 +43,7 @@ def joined(sources: Sequence[Source]) -> Source:
     digests = "\n".join(source.digest for source in sources)
     digest = hashlib.sha256(digests.encode()).hexdigest()
     name = sources[0].name + (f" and {len(sources) - 1:,} more" if len(sources) > 1 else "")
-    return Source(name, digest, sum(source.size for source in sources), lambda: _stream(lambda: _pieces(sources)))
+    return Source(name, digest, sum(source.size for source in sources), lambda: as_file(lambda: _pieces(sources)))
 
 
 def _expanded(name: str) -> list[Path]:
@@ -68,7 +66,7 @@ def _file(path: Path, column: str) -> Source:
     if path.suffix != PARQUET:
         return source
     digest = hashlib.sha256(json.dumps([source.digest, column]).encode()).hexdigest()
-    return Source(path.name, digest, source.size, lambda: _stream(lambda: _rows(path, column)))
+    return Source(path.name, digest, source.size, lambda: as_file(lambda: _rows(path, column)))
 
 
 def _pieces(sources: Iterable[Source]) -> Iterator[bytes]:
@@ -112,41 +110,3 @@ def _rows(path: Path, column: str) -> Iterator[bytes]:
             where=path.name,
             hint=f"Check the file, and that column {column!r} holds text.",
         ) from error
-
-
-def _stream(pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Pieces(pieces)))
-
-
-class _Pieces(io.RawIOBase):
-    """Pieces of bytes as a file, which can be read forward, and from its start again."""
-
-    def __init__(self, pieces: Callable[[], Iterator[bytes]]) -> None:
-        self._make = pieces
-        self.seek(0)
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if offset or whence != io.SEEK_SET:
-            raise io.UnsupportedOperation("only the start can be sought")
-        self._coming, self._rest, self._position = self._make(), b"", 0
-        return 0
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._rest:
-            piece = next(self._coming, None)
-            if piece is None:
-                return 0
-            self._rest = piece
-        count = min(len(buffer), len(self._rest))
-        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
-        self._position += count
-        return count

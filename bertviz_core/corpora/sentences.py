@@ -34,9 +34,6 @@ class TreebankText(TextCorpus):
         if not number:
             raise InputError("The treebank has no sentence.", where=self.source.name)
 
-    def unended(self) -> int | None:
-        return None
-
 
 def _word(row: str) -> str:
     """The word of a line; nothing for the lines of multi-word tokens and empty nodes."""
@@ -55,6 +52,3 @@ class CoreferenceText(TextCorpus):
             ends = [*document.sentences[1:], len(document.words)]
             for start, end in zip(document.sentences, ends, strict=True):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))
-
-    def unended(self) -> int | None:
-        return None

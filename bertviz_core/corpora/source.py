@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from bertviz_core.corpora import archive
-from bertviz_core.corpora.unpacking import CHUNK, Xz, recoded
+from bertviz_core.corpora.unpacking import CHUNK, Xz, as_file, recoded
 from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
@@ -35,7 +35,7 @@ DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where in a corpus a reader begins: at its first line, or at an example in its middle.
+    """The position in a corpus where a reader begins: its first line, or an example in its middle.
 
     Attributes:
         line: Number of the first line, from 1.
@@ -157,7 +157,7 @@ class Source:
             if start.startswith(magic):
                 raise InputError(f"This is {what}, not text.", where=self.name, hint=hint)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return archive.as_file(recoded(self._decompressed()[0])), max_unpacked
+            return as_file(lambda: recoded(self._decompressed()[0])), max_unpacked
         if archive.is_zip(start) or archive.is_tar(start):
             limit = max(MINIMUM, TIMES * self.size) if self.max_unpacked is None else self.max_unpacked
             return archive.joined(lambda: self._capped(limit, archive.is_zip(start)), self.name), limit
@@ -177,8 +177,9 @@ class Source:
     def _capped(self, limit: float, seeks: bool) -> BinaryIO:
         """The bytes of an archive: those of a tar, which may be compressed as a whole, are counted. A zip is read here
         and there; what its members unpack to is counted line by line."""
-        stream = self._decompressed()[0]
-        return stream if seeks else archive.as_file(self._metered(stream, limit))
+        if seeks:
+            return self._decompressed()[0]
+        return as_file(lambda: self._metered(self._decompressed()[0], limit))
 
     def _metered(self, stream: BinaryIO, limit: float) -> Iterator[bytes]:
         total = 0

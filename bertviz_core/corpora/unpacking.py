@@ -1,19 +1,19 @@
-"""Bytes of a text on their way in: UTF-16 as UTF-8, and xz within a limit of memory."""
+"""Bytes of a text on their way in: UTF-16 as UTF-8, xz within a limit of memory, pieces of bytes as a file."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import lzma
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, cast
 
 CHUNK = 1 << 20  # bytes
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 
 
 def recoded(stream: BinaryIO) -> Iterator[bytes]:
-    """UTF-16 as UTF-8."""
+    """UTF-16 bytes as UTF-8 pieces."""
     decoder = codecs.getincrementaldecoder("utf-16")()
     with stream:
         while piece := stream.read(CHUNK):
@@ -46,3 +46,46 @@ class Xz(io.RawIOBase):
             data = self.unpacker.decompress(rest, len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+
+class PieceFile(io.RawIOBase):
+    """Pieces of bytes as a file, which can be read forward, and from its start again.
+
+    Args:
+        open_pieces: Called for the pieces at each start.
+    """
+
+    def __init__(self, open_pieces: Callable[[], Iterator[bytes]]) -> None:
+        self._open_pieces = open_pieces
+        self.seek(0)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if offset or whence != io.SEEK_SET:
+            raise io.UnsupportedOperation("only the start can be sought")
+        self._coming, self._rest, self._position = self._open_pieces(), b"", 0
+        return 0
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._coming, None)
+            if piece is None:
+                return 0
+            self._rest = piece
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        self._position += count
+        return count
+
+
+def as_file(open_pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
+    """Pieces of bytes as a buffered file; `open_pieces` as in `PieceFile`."""
+    return cast(BinaryIO, io.BufferedReader(PieceFile(open_pieces)))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import struct
-import zipfile
 from collections.abc import Set
-from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, cast
+from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.corpora.source import MINIMUM, TIMES, Source
-from bertviz_core.corpora.unpacking import CHUNK
+from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
-EXPECTED = "Give a text file with a word and its numbers, between spaces, on each line."
+EXPECTED = "Give one text file, with a word and its numbers, between spaces, on each line."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +32,25 @@ class WordVectors:
 
 
 def read_vectors(source: Source, words: Set[str]) -> WordVectors:
-    """The vectors of these words (or their lower-case forms) alone, from a .txt, .gz, .xz or a .zip holding one .txt.
+    """Read the vectors of these words, or of their lower-case forms, as a stream.
 
-    The file is read as a stream. A first line of two whole numbers (word2vec's header) is skipped; of a word that
-    occurs twice the first counts. Raises InputError naming the line.
+    Blank lines and a first line of two whole numbers (word2vec's header) are skipped; of a word that occurs twice the
+    first counts.
+
+    Args:
+        source: Text, packed in any way that `Source` unpacks.
+        words: Whose vectors are kept.
+
+    Raises:
+        InputError: A line is not a word and its numbers; the error names it.
     """
     forms = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
     selected: list[np.ndarray] = []
     dimension = 0
-    for number, line in _unzipped(source).lines():
+    for number, line in source.lines():
+        if not line.strip():
+            continue
         fields = line.rstrip().split(" ") if not dimension else line.rstrip().rsplit(" ", dimension)
         if not dimension:
             if number == 1 and len(fields) == 2 and None not in map(small_int, fields):
@@ -75,37 +79,3 @@ def _numbers(fields: list[str], where: str) -> np.ndarray:
     if not np.isfinite(values).all():
         raise InputError("A value is not a finite number.", where=where, hint=EXPECTED)
     return values
-
-
-def _unzipped(source: Source) -> Source:
-    """The source itself, or the one .txt in it where it is a zip archive."""
-    with source.opener() as stream:
-        zipped = stream.read(4) == b"PK\x03\x04"
-    if not zipped:
-        return source
-    max_unpacked = max(MINIMUM, TIMES * source.size) if source.max_unpacked is None else source.max_unpacked
-    return replace(source, opener=lambda: _member(source), max_unpacked=max_unpacked)
-
-
-class _Archive(io.BufferedReader):
-    """An archive's bytes. `zipfile` reads the list of its files at once, and needs a kilobyte for each."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        if size is not None and size > CHUNK:
-            raise zipfile.BadZipFile("its list of files is too long")
-        return super().read(size)
-
-
-def _member(source: Source) -> BinaryIO:
-    try:
-        archive = zipfile.ZipFile(_Archive(cast(Any, source.opener())))
-        names = [name for name in archive.namelist() if name.endswith(".txt")]
-        if len(names) == 1:
-            return cast(BinaryIO, archive.open(names[0]))
-    except (zipfile.BadZipFile, RuntimeError, ValueError, OSError, struct.error) as error:
-        raise InputError(f"The archive is damaged or locked ({error}).", where=source.name, hint=EXPECTED) from error
-    raise InputError(
-        f"The archive contains {len(names)} text files.",
-        where=source.name,
-        hint="Unpack it, and give the one you want.",
-    )

@@ -92,6 +92,11 @@ class Emergence(Result):
         return [name for name in self.quantities if not np.isnan(self[name]).all()]
 
     @property
+    def with_errors(self) -> list[str]:
+        """The quantities whose averages have standard errors."""
+        return [name for name in self.present if not np.isnan(self.error(name)).all()]
+
+    @property
     def accuracy(self) -> np.ndarray:
         """(step, direction, relation, layer, head), fractions."""
         return share(self.correct.sum(1), self.n.sum(0)[:, None, None])
@@ -122,7 +127,7 @@ class Emergence(Result):
 
     @property
     def best_offset(self) -> np.ndarray:
-        """(relation,) the offset that reaches it."""
+        """(relation,) the fixed offset between dependent and head that is right most often."""
         return self.offsets[self.offset_correct.argmax(0)]
 
     def dependency(self, index: int) -> RelationCounts:
@@ -164,8 +169,7 @@ class Emergence(Result):
             return values.reshape(*values.shape[:-2], -1)
 
         heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
-        known = [name for name in self.present if not np.isnan(self.error(name)).all()]
-        heads |= {f"{name}_interval": 1.96 * flat(self.error(name)) for name in known}
+        heads |= {f"{name}_interval": 1.96 * flat(self.error(name)) for name in self.with_errors}
         accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
@@ -191,7 +195,7 @@ class Emergence(Result):
         )
 
     def file_parts(self) -> tuple[str, ...]:
-        """A folder of checkpoints has its model's name before its own."""
+        """Parts of a file's name; a folder of checkpoints has its model's name before its own."""
         kind, _, corpus = Result.file_parts(self)
         return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 
@@ -204,7 +208,7 @@ class Emergence(Result):
             "loss": to_lists(self.loss),
             "masked_right": to_lists(self.masked_accuracy),
             **quantities,
-            "standard_errors": {name: to_lists(self.error(name)) for name in self.present},
+            "standard_errors": {name: to_lists(self.error(name)) for name in self.with_errors},
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
             "directions": list(DIRECTIONS),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Encoded, buckets, collate
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.words import membership, word_of
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 
 def extract(

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterable
-from contextlib import suppress
-from typing import Any, Self
+from contextlib import AbstractContextManager, suppress
+from typing import Any
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import INLINE, ROOT, check_ray, connect, reason
@@ -29,7 +29,7 @@ class WorkerLost(BertvizError):
     """A worker's process has ended, outside of a task."""
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """Workers that perform one method's tasks; a context that ends them.
 
     A worker that is lost is replaced, and its tasks are given to another one; where there is no room for the new one,
@@ -62,7 +62,7 @@ class Pool:
         self._own = not ray.is_initialized()
         self.workers: list[Any] = []
         self._coming: dict[Any, tuple[Any, Steps]] = {}  # workers that are starting, by the call that has to return
-        self._failures, self._last, self._asked = 0, time.monotonic(), time.monotonic()
+        self._failures, self._last, self._last_start = 0, time.monotonic(), time.monotonic()
         if self._own:
             connect(address, workers)
         try:
@@ -72,9 +72,6 @@ class Pool:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -99,7 +96,7 @@ class Pool:
         Raises:
             WorkerLost: There is none.
         """
-        while self._coming and (not self.workers or time.monotonic() < self._asked + PATIENCE):
+        while self._coming and (not self.workers or time.monotonic() < self._last_start + PATIENCE):
             ready, _ = self.ray.wait(list(self._coming), num_returns=len(self._coming), timeout=POLL)
             progress.advance(0)
             self._join(ready)
@@ -190,7 +187,7 @@ class Pool:
 
     def _start(self) -> None:
         """Ask for a worker, which joins the others when it is ready; until then they do its work."""
-        worker, self._asked = self._class.remote(), time.monotonic()
+        worker, self._last_start = self._class.remote(), time.monotonic()
         steps = self._steps(worker)
         self._coming[next(steps)] = worker, steps
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, ModelError
 from bertviz_core.models.attention import forward
-from bertviz_core.models.encoding import Encoded, buckets, collate
-
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
+from bertviz_core.models.model import AttentionModel
 
 PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
 

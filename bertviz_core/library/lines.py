@@ -7,21 +7,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.exports import write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import attention as maps_of
+from bertviz_core.models.single_input import from_text
 from bertviz_core.settings import Settings
+from bertviz_core.viewer.lines_figure import draw
 from bertviz_core.viewer.lines_page import frame_height, in_frame, lines_html
 from bertviz_core.viewer.view import InputAttention, View, look
-
-if TYPE_CHECKING:
-    from bertviz_core.models.checkpoint import Checkpoint
-    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class AttentionLines:
     Attributes:
         attention: Labels and weights.
         head: The one that is shown first.
-        heads: Those that can be chosen.
+        heads: Heads that can be chosen.
         model: Name of the model.
         caption: What was computed, and what did not fit.
     """
@@ -61,8 +61,6 @@ class AttentionLines:
 
     def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
         """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`."""
-        from bertviz_core.viewer.lines_figure import draw
-
         shown = Head.parse(head) if head else self.head
         shown.check(*self.weights.shape[:2])
         drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=0.02)
@@ -95,7 +93,7 @@ def attention(
         second: Another text, as segment B.
         head: The one that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
             token.
-        heads: Those that can be chosen; all where it is None.
+        heads: Heads that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
@@ -110,15 +108,14 @@ def attention(
         >>> bv.attention("demo", "The cat sat on the mat.", head="3-5").tokens[:3]
         ('[CLS]', 'the', 'cat')
     """
-    from bertviz_core.models.single_input import attention as maps_of
-    from bertviz_core.models.single_input import from_text
-
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
     with _loaded(model, checkpoint, device, dtype) as loaded:
         has_words = not isinstance(text, str)
-        single = from_text(" ".join(text) if has_words else str(text), second, loaded.tokens, settings, given=has_words)
+        single = from_text(
+            " ".join(text) if has_words else str(text), second, loaded.tokens, settings, pre_split=has_words
+        )
         shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models import in_memory
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.masked_head import no_head
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bertviz_core.analyses.model_pass import needs_masked_lm
 from bertviz_core.analyses.request import Request
@@ -19,12 +19,10 @@ from bertviz_core.engine.store import Store
 from bertviz_core.library.models import Model, checkpoint_of, lent
 from bertviz_core.models.in_memory import predicts_masked_words, transformers_model
 from bertviz_core.models.masked_head import no_head
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 
 def report(

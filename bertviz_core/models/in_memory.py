@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -24,7 +26,7 @@ VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "ar
 
 @dataclass(frozen=True)
 class MemoryCheckpoint(Checkpoint):
-    """What a Checkpoint is for files.
+    """Checkpoint of a model in memory.
 
     Attributes:
         digest: sha256 (hex) over weights, configuration and tokenizer.
@@ -105,7 +107,6 @@ def borrowed(
     import torch
 
     from bertviz_core.models.loading import choose_device, prepare
-    from bertviz_core.models.tokens import Tokens
 
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
@@ -126,8 +127,6 @@ def predicts_masked_words(model: Any) -> bool:
 
 def _register(encoder: Any) -> bool:
     """Have the encoder call the attention function that can be observed; False for a family that cannot."""
-    from bertviz_core.models.attention import register
-
     try:
         encoder.set_attn_implementation(register())
     except ValueError:
@@ -165,7 +164,7 @@ def _unchanged(model: Module) -> Iterator[None]:
 
 
 def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """By name, those that share their memory once."""
+    """(name, tensor) of the weights, sorted by name; tensors that share their memory count once."""
     storages = set()
     for name, tensor in sorted(weights.items()):
         storage = (tensor.data_ptr(), tuple(tensor.shape))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
 from bertviz_core.models.checkpoint import Checkpoint
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}
@@ -29,7 +26,7 @@ class LoadedModels:
         self._lock, self._loading = threading.Lock(), threading.Lock()
 
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-        """Loaded where it is not yet, one at a time: two at once take twice the memory, and no less time."""
+        """A loaded model; models are loaded one at a time, since two at once take twice the memory and no less time."""
         from bertviz_core.models.single_input import load_to_view
 
         key = (checkpoint.fingerprint(), dtype)

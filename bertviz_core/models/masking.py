@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from bertviz_core.errors import ModelError
-
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.tokens import Tokens
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.tokens import Tokens
 
 SELECTED, MASKED, RANDOM = 0.15, 0.8, 0.1  # of the ordinary tokens; of the selected ones (the rest stay)
 IGNORED = -100  # the label of a token that is not selected

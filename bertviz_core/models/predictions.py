@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.labels import token_labels
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.tokens import Tokens
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 TOP = 5  # predictions shown for a masked token
 
@@ -25,8 +22,8 @@ class Prediction:
     Attributes:
         position: From 0.
         original: Label of the token that was masked.
-        probability: Of that token.
-        rank: Of that token, from 1.
+        probability: Probability of the original token.
+        rank: Rank of the original token, from 1.
         best: (label, probability) of the TOP likeliest tokens, the likeliest first.
     """
 

@@ -93,7 +93,7 @@ class Segments(Examples[Encoded]):
         start = self.source.start
         if start.format:
             return int(start.header) if start.header else None
-        return self.corpus.unended() if isinstance(self.corpus, TextCorpus) else None
+        return self.corpus.unended() if type(self.corpus) is TextCorpus else None
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
@@ -180,11 +180,16 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
         skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
     _say_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
     pieces = [piece or [tokens.unknown] for piece in pieces]
+    return Encoded(number, where, *frame_words(pieces, tokens))
+
+
+def frame_words(pieces: Sequence[Sequence[int]], tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(ids, types, words), each (token,) int64, of `[CLS] words [SEP]` from the pieces of each word."""
     before, after = tokens.single
-    ids = [*before, *chain.from_iterable(pieces), *after]
+    ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
     owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
     owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
-    return Encoded(number, where, np.array(ids, dtype=np.int64), np.zeros(len(ids), dtype=np.int64), owners)
+    return ids, np.zeros(len(ids), dtype=np.int64), owners
 
 
 def _where(chunk: list[Line]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from bertviz_core.corpora.source import Start
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples, Reading
+from bertviz_core.models.segments import frame_words
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
 
@@ -97,7 +98,7 @@ class Windows(Examples[Window]):
         items_of_spans = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, items_of_spans, strict=True):
             if items:
-                frame = self._frame(pieces[slice(*span)])
+                frame = frame_words(pieces[slice(*span)], self.tokens)
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
                     number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
@@ -105,25 +106,17 @@ class Windows(Examples[Window]):
                 )  # fmt: skip
                 number += 1
 
-    def _pieces(self, document: CoreferenceDocument, most: int, reading: Reading) -> list[list[int]]:
-        """Of every word; one that cleans to nothing becomes one [UNK], a monstrous one is cut."""
+    def _pieces(self, document: CoreferenceDocument, maximum: int, reading: Reading) -> list[list[int]]:
+        """The pieces of every word; a word that cleans to nothing becomes one [UNK], a monstrous one is cut."""
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
             reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
         if unknown := sum(piece.count(self.tokens.unk) for piece in pieces if self.tokens.unk is not None):
             reading.skipped.add(UNKNOWN, document.name, unknown)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-        if long := sum(len(piece) > most for piece in pieces):
+        if long := sum(len(piece) > maximum for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)
-        return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
-
-    def _frame(self, pieces: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(ids, types, words) of `[CLS] words [SEP]`."""
-        before, after = self.tokens.single
-        ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
-        owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-        owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
-        return ids, np.zeros(len(ids), dtype=np.int64), owners
+        return [piece[:maximum] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
 
     def _count_cut(self, document: CoreferenceDocument, end: int, skipped: Skipped) -> None:
         length = self.settings.max_length

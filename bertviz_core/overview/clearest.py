@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 
 # behavior -> the analysis and the quantity that show it
 SHOWN = {
@@ -68,20 +65,19 @@ def clearest(results: Results) -> list[ClearestHead]:
 
 def clearest_head(results: Results) -> Head | None:
     """The head with the largest share of attention of any behavior; without shares the broadest; None without both."""
-    found = clearest(results)
-    shares = [example for example in found if example.quantity != "entropy"] or found
+    examples = clearest(results)
+    shares = [example for example in examples if example.quantity != "entropy"] or examples
     return max(shares, key=lambda example: example.value).head if shares else None
 
 
 def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]:
-    """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
+    """The relations whose best head is above the best fixed offset, the furthest above it on held-out text first.
 
     Args:
         result: The counts of one view.
     """
-    rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
     best, baseline, accuracy = result.best(), result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
-    rows = [row for row in rows if accuracy[row] > baseline[row]]
+    rows = [row for row in result.by_gain() if accuracy[row] > baseline[row]]
     return [
         RelationHead(
             result.relations[row],
@@ -90,7 +86,7 @@ def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]
             float(accuracy[row]),
             float(baseline[row]),
         )
-        for row in sorted(rows, key=lambda row: baseline[row] - accuracy[row])[:count]
+        for row in rows[:count]
     ]
 
 

@@ -12,7 +12,7 @@ from html import escape
 import numpy as np
 
 from bertviz_core.models.labels import PICTURES
-from bertviz_core.plotting.writing import columns, right_to_left
+from bertviz_core.plotting.writing import columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, between arcs, of an arc's label
@@ -38,6 +38,20 @@ class Arc:
     faint: bool = False
 
 
+def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, shown: bool = True) -> Arc:
+    """The treebank's arrow to a word, which counts from 0; its governor counts from 1, 0 being the root.
+
+    Args:
+        words: Words of the sentence.
+        word: To which the arrow leads.
+        governor: From which it comes.
+        relation: Written on the arrow where it is `shown`; an arrow that is not only gives context.
+        shown: Whether the arrow stands out.
+    """
+    note = f"{relation}: {isolated(words[word])} ← {isolated(words[governor - 1]) if governor else 'root'}"
+    return Arc(word, governor - 1, relation if shown else "", note, faint=not shown)
+
+
 def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Arc], name: str = "") -> str:
     """The drawing; `name` says in words what it shows."""
     middles, width = _layout(words)
@@ -59,7 +73,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
 
 
 def _escaped(text: str) -> str:
-    """As XML, which has no room for control characters even when they are escaped."""
+    """Escape a text for XML, with control characters as their pictures, since XML cannot hold them."""
     return escape(text.translate(PICTURES))
 
 

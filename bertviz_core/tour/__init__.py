@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from bertviz_core.tour.findings import Findings
-from bertviz_core.tour.step import Step
+from bertviz_core.tour.step import Findings, Step
 from bertviz_core.tour.structure import STRUCTURE
 from bertviz_core.tour.surface import SURFACE
 

@@ -1,4 +1,4 @@
-"""One step of the tour."""
+"""One step of the tour, and what it finds in a model's stored results."""
 
 from __future__ import annotations
 
@@ -6,8 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from bertviz_core.claims import Claim
+from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.tour.findings import Findings
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What this model's results say to a step of the tour.
+
+    Attributes:
+        answer: To the step's question.
+        differs: This model beside BERT-base.
+        head: The one to look at, if any.
+        unclear: Why there is no clear case of what the step is about; empty where there is one.
+    """
+
+    answer: str
+    differs: str
+    head: Head | None = None
+    unclear: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +63,7 @@ class Step:
         return findings if findings.unclear else replace(findings, unclear=self._unclear(results))
 
     def _unclear(self, results: Results) -> str:
-        """The rule, where it does not hold of these results or cannot be decided; else nothing."""
+        """The step's rule, where it does not hold of these results or cannot be decided; else ""."""
         verdict = self.rule.verdict(results) if self.rule else None
         if self.rule is None or verdict is None or verdict.state == "holds":
             return ""

@@ -7,8 +7,7 @@ from bertviz_core.analyses.coreference_heads.baselines import RANDOM
 from bertviz_core.claims import claims_of
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.tour.findings import Findings
-from bertviz_core.tour.step import Step
+from bertviz_core.tour.step import Findings, Step
 
 ALL, DOBJ, DET = (paper.TABLE_1[name] for name in ("all", "dobj", "det"))
 TABLE_3, RIGHT_BRANCHING = paper.TABLE_3, paper.TABLE_3_WITH_PUNCTUATION["right-branching"]

@@ -8,21 +8,14 @@ from bertviz_core import paper
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.surface_patterns.norms import change
+from bertviz_core.claims.claim import present_values
 from bertviz_core.heads import highest
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.tour.findings import Findings
+from bertviz_core.tour.step import Findings
 
 NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
 ALIKE = 0.1  # ratios so close to 1 tell no difference
-
-
-def present(result: object, quantity: str) -> np.ndarray:
-    """(layer, head) values; raises KeyError for what no segment has."""
-    if quantity not in result.present:  # type: ignore[attr-defined]
-        raise KeyError(quantity)
-    values: np.ndarray = result[quantity]  # type: ignore[index]
-    return values
 
 
 def specialists(results: Results, base: int) -> Findings:
@@ -45,7 +38,7 @@ def specialists(results: Results, base: int) -> Findings:
 
 
 def one_head(results: Results, base: int) -> Findings:
-    values = present(results["surface_patterns"], "previous")
+    values = present_values(results["surface_patterns"], "previous")
     head = highest(values)
     return Findings(
         f"To the token before it: over the whole corpus head {head.label(base)} puts "
@@ -58,7 +51,7 @@ def one_head(results: Results, base: int) -> Findings:
 
 def neighbors(results: Results, base: int) -> Findings:
     patterns = results["surface_patterns"]
-    previous, following = (present(patterns, name) for name in ("previous", "next"))
+    previous, following = (present_values(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
     bert = paper.HEADS_OVER_HALF
     return Findings(
@@ -70,7 +63,7 @@ def neighbors(results: Results, base: int) -> Findings:
 
 
 def separators(results: Results, base: int) -> Findings:
-    values = present(results["surface_patterns"], "to_sep")
+    values = present_values(results["surface_patterns"], "to_sep")
     means, bert = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
     layer, maximum = int(means.argmax()), float(means.max())
     kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
@@ -87,7 +80,7 @@ def separators(results: Results, base: int) -> Findings:
 
 def highest_layers(results: Results, base: int, quantity: str, name: str) -> str:
     """The layer whose mean is the highest, in BERT-base and in this model; raises KeyError for what no segment has."""
-    means, bert = present(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
+    means, bert = present_values(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
     return (
         f"{name} at most {max(bert):.2f} there, in layer {int(np.argmax(bert)) + 1}, and {means.max():.2f} "
         f"here, in layer {int(means.argmax()) + base}"
@@ -97,7 +90,7 @@ def highest_layers(results: Results, base: int, quantity: str, name: str) -> str
 def no_op(results: Results, base: int) -> Findings:
     gradients = results["sep_gradients"]
     attention, sep, other = (
-        present(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
+        present_values(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
     )
     layer = int(attention.argmax())
     ratio = sep[layer] / other[layer]
@@ -109,13 +102,13 @@ def no_op(results: Results, base: int) -> Findings:
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
         f"attention goes to [SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} "
         f"one elsewhere.{moved_by_sep(results, base)}",
-        highest(present(gradients, "attention_to_sep")),
+        highest(present_values(gradients, "attention_to_sep")),
     )
 
 
 def switched_off(results: Results, base: int) -> Findings:
     ablation = results["ablation"]
-    change, whole = present(ablation, "to_sep_loss_change"), present(ablation, "loss_change")
+    change, whole = present_values(ablation, "to_sep_loss_change"), present_values(ablation, "loss_change")
     head = ablation.largest("to_sep_loss_change")
     largest, interval = change[head.layer, head.head], ablation.interval("to_sep_loss_change")[head.layer, head.head]
     resting = next((group for group in ablation.groups if group["name"] == "to_sep"), None)
@@ -137,7 +130,7 @@ def switched_off(results: Results, base: int) -> Findings:
 
 
 def moved_by_sep(results: Results, base: int) -> str:
-    """The same question to norms, where they are stored: nothing moves where vectors are short."""
+    """A sentence on the norms of [SEP], where they are stored: nothing moves where vectors are short."""
     weights, norms = results.get("surface_patterns"), results.get(NORMS)
     if weights is None or norms is None or weights.provenance["corpus"] != norms.provenance["corpus"]:
         return ""
@@ -145,7 +138,7 @@ def moved_by_sep(results: Results, base: int) -> str:
 
 
 def breadth(results: Results, base: int) -> Findings:
-    values, uniform = present(results["entropy"], "entropy"), results["entropy"].uniform
+    values, uniform = present_values(results["entropy"], "entropy"), results["entropy"].uniform
     means, bert = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
     largest = results["entropy"]["max_weight"][head.layer, head.head]

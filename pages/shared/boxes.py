@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,23 @@ from pages.shared import services
 
 
 def plain(text: str) -> str:
-    """Text that markdown will show as it is, among words of another direction too."""
+    """Escape a text for Markdown, and keep it apart from text of another writing direction."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in isolated(text))
 
 
+def joined(tokens: str) -> str:
+    """Tokens between spaces as text: the pieces of a word together, and nothing in them markup."""
+    return plain(re.sub(r"(?<!\]) ##", "", tokens))  # [CLS] and [SEP] have no further pieces
+
+
 def error(problem: BertvizError) -> None:
-    """What happened, where, and what to do."""
+    """Draw an error: what happened, where, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
 
 
 def _without_folders(text: str) -> str:
-    """Where strangers visit, errors name no folder of the server: only what lies in it."""
+    """Escape an error text; on a public server without the names of folders."""
     access = services.access()
     if access.public:
         for folder in (*(access.folders or ()), services.store().folder, Path.home()):

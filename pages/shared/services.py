@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,18 +21,15 @@ from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.predictions import Prediction
+from bertviz_core.models.single_input import OneInput
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
-
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.predictions import Prediction
-    from bertviz_core.models.single_input import OneInput
-
 
 UNPACKED = 10  # text shrinks to a tenth at best
 
@@ -150,7 +147,7 @@ def analyzed_models() -> tuple[tuple[str, str], ...]:
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def runs() -> tuple[StoredResult, ...]:
-    """Every stored result by its header."""
+    """Headers of all stored results."""
     return tuple(stored_results(store()))
 
 
@@ -178,7 +175,7 @@ def checkpoint_run(address: str, analysis: str) -> Result:
 
 @st.cache_resource(show_spinner=False)
 def shipped_emergence() -> Emergence:
-    """That of the demo model."""
+    """The emergence of the demo model, which ships with the project."""
     return shipped()
 
 

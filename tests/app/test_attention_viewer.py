@@ -209,7 +209,7 @@ def test_two_heads_stand_side_by_side() -> None:
 def test_norms_stand_beside_weights() -> None:
     app = viewer(head="1-5", beside="weights and norms")
     assert not app.error
-    assert "**Head 1-5, norms**" in unescaped(words(app))
+    assert "**Head 1-5, norms**" in unescaped(words(app)) and "**Head 1-5, attention**" in unescaped(words(app))
 
 
 def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute_all
+from bertviz_core.corpora.samples import sample
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import find
+from bertviz_core.settings import Settings
+from tests import trainings
 from tests.app.driving import open_app, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -25,7 +33,7 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     assert app.selectbox(key="compared").value == "previous"
     assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.subheader}
     box = app.selectbox(key="b")
-    norms = next(option for option in box.options if option.endswith("norms"))
+    norms = next(option for option in box.options if "norms on" in option)
     box.set_value(norms).run()
     assert not app.exception
     assert "One run read attention weights, the other norms" in words(app)
@@ -42,6 +50,36 @@ def test_checkpoints_of_the_demos_training() -> None:
     app.selectbox(key="b").set_value(steps[-1]).run()
     assert not app.exception
     assert "heads differ in" in words(app)
+
+
+def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tmp_path: Path) -> None:
+    folder, store = trainings.save(tmp_path / "steps", steps=(10, 200), auto="AutoModel"), Store(tmp_path / "store")
+    settings = Settings(max_length=64, limit=20)
+    requests = [
+        Request("surface_patterns", find(str(one)), sample("encyclopedia"), settings) for one in folder.iterdir()
+    ]
+    compute_all(requests, store)
+    a, b = (request.key()[:16] for request in sorted(requests, key=lambda request: request.checkpoint.name))
+    app = open_app("compare", analysis="surface_patterns", a=a, b=b)
+    assert re.search(
+        r"[1-4] of 4 heads differ in attention to the previous token \(Holm-adjusted p < 0.05\)", words(app)
+    ), words(app)
+    assert [app.selectbox(key=name).value for name in "ab"] == [a, b]
+    assert {"step-0000010", "step-0000200"} <= {option.split(",")[0] for option in app.selectbox(key="a").options}
+
+
+def test_runs_with_further_files_are_offered_to_those_who_see_the_files(monkeypatch) -> None:
+    from pages.shared import services
+
+    stored, real = next(run for run in services.runs() if run.analysis == "probes"), services.run
+    seen, unseen = (
+        replace(stored, key=number * 64, provenance=stored.provenance | {"others": {"dev": {"digest": digest}}})
+        for number, digest in (("0", sample("treebank").digest), ("1", "another reader's"))
+    )
+    monkeypatch.setattr("pages.shared.services.runs", lambda: (stored, seen, unseen))
+    monkeypatch.setattr("pages.shared.services.run", lambda key, *rest: real(stored.key, *rest))
+    options = open_app("compare", analysis="probes").selectbox(key="a").options
+    assert len(options) == 2 and sum("dev treebank on" in option for option in options) == 1
 
 
 def test_clustering_of_two_modes() -> None:

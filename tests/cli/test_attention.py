@@ -15,7 +15,7 @@ TEXT = "Unbelievable ships sail.\n\nThe captain's daughter lost her keys.\nShe a
 
 
 def test_files_of_one_input_agree_with_extract(text: Path, tmp_path: Path) -> None:
-    outs = [tmp_path / f"a{ending}" for ending in (".svg", ".csv", ".safetensors")]
+    outs = [tmp_path / f"a{ending}" for ending in (".svg", ".csv", ".safetensors", ".html")]
     options = [part for out in outs for part in ("--out", out)]
     done = run("attention", text, "--head", "2-5", "--item", "2", "--quiet", *options)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -27,6 +27,8 @@ def test_files_of_one_input_agree_with_extract(text: Path, tmp_path: Path) -> No
     assert set(table["head"]) == {"2-5"}
     assert set(table["model"]) == {"demo"}
     assert ElementTree.parse(outs[0]).getroot().tag.endswith("svg")
+    page = outs[3].read_text()
+    assert "<title>Attention of demo</title>" in page and "arXiv:1906.04341" in page and "captain" in page
 
 
 def test_words_without_special_tokens_sum_to_one(text: Path, tmp_path: Path) -> None:
@@ -52,7 +54,7 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
         (("--head", "7-1"), "no head 7-1. Choose one of 1-1 to 6-8"),
         (("--head", "first"), "'first' is not a head"),
         (("--head", "1-1", "--item", "3"), "no segment 3, or it was skipped. Choose a number from 1 to 2"),
-        (("--head", "1-1", "--out", "a.html"), "not one of .svg, .csv, .safetensors"),
+        (("--head", "1-1", "--out", "a.json"), "not one of .svg, .csv, .html, .safetensors"),
         ((), "There is no head. Give --head 3-5, or --pair 3:7"),
         (("--pair", "3-7"), "'3-7' is no pair of positions"),
         (("--pair", "3:700"), "No token or word begins at position 700"),

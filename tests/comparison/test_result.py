@@ -64,7 +64,7 @@ def test_a_run_and_itself_differ_nowhere(run):
     result = run("entropy")
     comparison = compare(result, result)
     assert all(not change.marked.any() and (change.difference == 0).all() for change in comparison.changes.values())
-    assert comparison.names == ("A", "B")
+    assert comparison.names == ("A", "B") and comparison.claim() == "No head differs in entropy, nats."
 
 
 def test_two_models_or_corpora_of_one_name_get_longer_names(run):
@@ -133,6 +133,8 @@ def test_exports_have_every_number(run):
     assert "norm_sep" not in whole["a"] and any("norm_sep" in note for note in comparison.notes)
     for suffix, build in exports.builders(comparison).items():
         assert build(), suffix
+    page = exports.to_html(comparison).decode()
+    assert "weights: norms" in page.split("Where the numbers of B come from")[1] and "conservative" in page
 
 
 def test_dots_on_the_diagonal_are_heads_that_did_not_change(run):
@@ -192,6 +194,7 @@ def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
         assert not any("model" in note for note in comparison.notes)
         unmarked = any("without standard errors" in note for note in comparison.notes)
         assert unmarked == (analysis != "dependency_heads")
+        assert unmarked != any("conservative" in note for note in comparison.notes)
     patterns = checkpoints.result(emergence, "surface_patterns", last)
     np.testing.assert_array_equal(patterns["to_sep"], emergence["to_sep"][-1])
     assert checkpoints.names(emergence, "probes") == {}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.request import Request
+from bertviz_core.models.checkpoint import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +24,9 @@ class ClusteringView(View):
     )
 
     def check(self) -> None:
-        from bertviz_core.analyses.behaviors import Thresholds
-
         Thresholds.read(self.threshold or [])
 
     def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
-        from bertviz_core.analyses.behaviors import Thresholds
         from bertviz_core.analyses.linguistic import linguistic_heads
 
         named = linguistic_heads(request, find)

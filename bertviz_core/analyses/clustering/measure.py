@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
+from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.embedding import dendrogram, embed
+from bertviz_core.analyses.clustering.mixture_kernel import LANES
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
@@ -47,8 +49,6 @@ class DivergenceSums:
         return type(self)(self.averages.fresh(), self.smoothed)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        from bertviz_core.analyses.clustering.divergence import divergences
-
         self.averages.update(batch, attention)
         layers, heads, _ = self.averages.count.shape
         weights = _comparable(batch, attention.weights, self.smoothed)
@@ -124,6 +124,4 @@ def _comparable(batch: Batch, weights: Tensor, smoothed: bool) -> Tensor:
 
 def _space(heads: int, weights: Tensor) -> Tensor:
     """Room for every layer's maps, in whole vectors of positions."""
-    from bertviz_core.analyses.clustering.mixture_kernel import LANES
-
     return weights.new_zeros(heads, LANES * -(-weights.shape[1] // LANES))

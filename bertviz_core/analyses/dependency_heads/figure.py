@@ -10,7 +10,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts, Sho
 from bertviz_core.analyses.dependency_heads.sentence_blocks import SentenceQuery
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, find, tally
 from bertviz_core.heads import Head
-from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import map_figure
 from bertviz_core.plotting.template import finish
@@ -98,7 +98,7 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
 
 
 def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
-    """Those of the result's sentences that have the relation, in file order."""
+    """The sentences of a result that have the relation, in file order."""
     query = SentenceQuery(head, direction, relation, order="file order")
     counts = tally(result, query)
     return find(result, query, counts, 0, int(counts.sum()))
@@ -110,8 +110,7 @@ def example_svg(example: SentenceExample, head: Head, direction: int) -> str:
     gold, guessed = [], []
     for i, (governor, name) in enumerate(zip(governors, example.sentence["relations"], strict=True)):
         chosen = i in example.chosen
-        note = f"{name}: {isolated(words[i])} ← {isolated(words[governor - 1]) if governor else 'root'}"
-        gold.append(Arc(i, governor - 1, name if chosen else "", note, faint=not chosen))
+        gold.append(gold_arc(words, i, governor, name, shown=chosen))
         if chosen and len(words) > 1:
             guess, weight = int(example.guesses[i]), example.weights[i] / 255
             right = guess == governor - 1

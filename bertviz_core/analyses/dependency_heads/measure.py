@@ -6,7 +6,7 @@ Definitions: docs/methods.md, section 6.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from bertviz_core.analyses.dependency_heads.gold_trees import Rules
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.sentences import Sentences
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.sentences import Sentences
 
 RELEASE_POSSESSIVES = ("'s", "s'")
 

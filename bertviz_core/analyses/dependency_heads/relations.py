@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, highest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,24 +66,28 @@ class RelationCounts(Result):
 
     def best_in(self, relation: str, direction: int) -> Head:
         """The head with the highest accuracy on a relation in one direction, the first of equals."""
-        right = self.correct.sum(0)[direction, self.relations.index(relation)]
-        return Head(*(int(index) for index in np.unravel_index(int(right.argmax()), right.shape)))
+        return highest(self.correct.sum(0)[direction, self.relations.index(relation)])
 
     @property
     def offset_accuracy(self) -> np.ndarray:
         """(offset, relation), fractions."""
         return share(self.offset_correct, self.n.sum(0))
 
-    def most_telling(self) -> str:
-        """The relation whose best head is the furthest beyond its best offset, one with a verdict first; "all" where
-        there is none to choose."""
-        gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
-        above = self.above()
+    def by_gain(self) -> list[int]:
+        """Rows of the relations, those first whose best head is the furthest beyond the best offset on held-out text,
+        and of all those with a verdict; where no relation is in both halves, on the whole treebank."""
+        offset = self.offset_accuracy.max(0)
+        heldout_gain = np.nan_to_num(self.heldout() - offset, nan=-np.inf)
+        keys = list(zip(self.above(), heldout_gain, self.accuracy.max((0, 2, 3)) - offset, strict=True))
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
-        return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
+        return sorted(rows, key=keys.__getitem__, reverse=True)
+
+    def most_telling(self) -> str:
+        """The first relation by gain; "all" where there is none to choose."""
+        return self.relations[next(iter(self.by_gain()), 0)]
 
     def estimates(self) -> dict[str, Estimate]:
-        """For each relation: each head's accuracy in its better direction, of n words."""
+        """Accuracy of each head on each relation, in the head's better direction."""
         best, n = self.accuracy.max(0), self.n.sum(0)
         return {name: Estimate(best[row], n=int(n[row])) for row, name in enumerate(self.relations) if n[row]}
 
@@ -155,7 +159,7 @@ class ShownRelations(RelationCounts):
     """The counts, and the first sentences of the treebank with every head's guesses.
 
     Attributes:
-        sentences: As {"number", "line", "words", "governors", "relations"}.
+        sentences: {"number", "line", "words", "governors", "relations"} of each.
         guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
             within its sentence.
         weights: (direction, layer, head, word) the attention that it has, in steps of 1/255.

@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.models.attention import register
 from bertviz_core.models.loading import prepare
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.norms import observing
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 

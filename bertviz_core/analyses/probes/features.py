@@ -7,9 +7,8 @@ Sentences of exactly the same number of words share an array, so nothing is padd
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class Group:
         return self.governors.shape[1]
 
 
-class Features:
+class Features(AbstractContextManager["Features"]):
     """The groups of all sentences, shortest first; a context that removes its file when left.
 
     The sentences' numbers are their places in the list: 0, 1, 2.
@@ -51,8 +50,8 @@ class Features:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
         sizes = [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
         total = sum(len(members) * n * (n + ROOT_ROWS) * heads for n, members in sizes)
-        self._room = ScratchArray(total, "maps")
-        flat = self._room.flat
+        self._scratch = ScratchArray(total, "maps")
+        flat = self._scratch.flat
         self.groups: list[Group] = []
         self.row: dict[int, tuple[int, int]] = {}
         start = 0
@@ -68,12 +67,9 @@ class Features:
             self.groups.append(Group(members, maps, root, governors, np.stack([rows[i] for i in members.tolist()])))
             start = end
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.groups = []
-        self._room.__exit__(kind, error, trace)
+        self._scratch.__exit__(*error)
 
     def take(self, part: WordMaps) -> None:
         """Write maps to their places; those of another network replace them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,8 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.plotting.arcs import Arc, sentence_svg
+from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.template import finish
-from bertviz_core.plotting.writing import isolated
 
 COLOR, PAPER = "#4c6ef5", "#e8890c"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.
@@ -134,7 +134,7 @@ def more_figures(result: Probes) -> dict[str, go.Figure]:
 def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
     words, governors = sentence["words"], sentence["governors"]
-    gold = [Arc(i, g - 1, name, f"{name}: {_named(words, i, g)}") for i, (g, name) in enumerate(_arcs(sentence))]
+    gold = list(map(partial(gold_arc, words), range(len(words)), governors, sentence["relations"]))
     if probe == "structural":
         guessed = [_edge(governors, *edge) for edge in sentence["guesses"][probe]]
         text = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
@@ -173,14 +173,6 @@ def papers_scores(result: Probes) -> tuple[list[float | None], list[float | None
         {"best-offset": score} if result.about["best_offset"] == offset else {}
     )
     return [paper.TABLE_3.get(name) for name in names], [over_all_words.get(name) for name in names]
-
-
-def _arcs(sentence: dict[str, Any]) -> list[tuple[int, str]]:
-    return list(zip(sentence["governors"], sentence["relations"], strict=True))
-
-
-def _named(words: list[str], word: int, governor: int) -> str:
-    return f"{isolated(words[word])} ← {isolated(words[governor - 1]) if governor else 'root'}"
 
 
 def _edge(governors: list[int], first: int, second: int) -> Arc:

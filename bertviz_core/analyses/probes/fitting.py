@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ import torch
 from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.options import AS_RELEASED
+from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
@@ -26,11 +25,8 @@ from bertviz_core.analyses.probes.splits import Splits
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.options import ProbeOptions
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.settings import Settings
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.settings import Settings
 
 SCHEDULES = {
     "attention-only": Schedule(5, 0.02, 256),
@@ -53,15 +49,15 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What all trainings of one request have in common.
+    """Shared inputs of all trainings of one request.
 
     Attributes:
         model: On whose device they run.
         settings: Mode and seed.
         options: Epochs, optimizer, decoding and rank.
-        sentences: Of all splits.
+        sentences: Sentences of all splits.
         splits: Which sentences train, say when to stop, and are scored.
-        progress: Of the request.
+        progress: Progress of the request.
         vectors: (row, dimension) of words, for the probes that read them.
     """
 
@@ -100,7 +96,7 @@ class Fitting:
         return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(settings, self.vectors)
 
     def schedule(self, kind: str) -> Schedule:
-        """How a probe is trained with Adam."""
+        """Schedule by which a probe is trained with Adam."""
         if self.settings.paper and kind != "structural":
             return Schedule(self.options.epochs or 1, PAPER_RATE, singly=True, seed=self.settings.seed)
         usual = SCHEDULES[kind]

@@ -12,6 +12,7 @@ import numpy as np
 
 from bertviz_core.analyses.probes.options import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
+from bertviz_core.analyses.probes.sentences import described
 from bertviz_core.analyses.results import with_skipped
 
 if TYPE_CHECKING:
@@ -104,10 +105,4 @@ def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
 def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
-    return {
-        "where": sentence.where,
-        "words": list(sentence.words),
-        "governors": list(sentence.governors),
-        "relations": list(sentence.relations),
-        "guesses": guesses,
-    }
+    return described(sentence, guesses)

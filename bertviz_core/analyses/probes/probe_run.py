@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,28 +17,25 @@ from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right
 from bertviz_core.analyses.probes.controls import control_governors
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, kind_of
+from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.splits import split
 from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stages import Pass
+from bertviz_core.engine.stages import Pass, Stages
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.options import ProbeOptions
-    from bertviz_core.corpora.source import Source
-    from bertviz_core.engine.stages import Stages
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings
 
 WORDS = 10_000  # whose vectors are kept with the result
 
 
 @dataclass
 class ProbeRun:
-    """The work of one request.
+    """All probes of one request, from reading the treebank to the outcomes.
 
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
@@ -64,7 +61,7 @@ class ProbeRun:
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
     def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
-        """Do it all; after a cancel nothing is left but the maps that `stages` keep."""
+        """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
         self.progress, self.stages = progress, stages
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
@@ -110,6 +107,7 @@ class ProbeRun:
         row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
         scaled = len(matrix) > 1 and not self.settings.paper
         scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled else 1.0
+        scale = scale or 1.0  # embeddings may all be zero
         vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
         self.fitting = replace(self.fitting, vectors=vectors)
         self.rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
@@ -134,19 +132,19 @@ class ProbeRun:
                 self._look_into(features, fitted)
             elif name == "attention-and-words":
                 self._keep_pairs(fitted.probe)
-        for place in range(len(trained[:1]), len(networks)):
-            number = place + 1 - len(trained[:1])
-            self._fill(features, networks, place, f"Computing maps of random layers {number}")
+        for index in range(len(trained[:1]), len(networks)):
+            number = index + 1 - len(trained[:1])
+            self._fill(features, networks, index, f"Computing maps of random layers {number}")
             for name, probes in drawn.items():
                 probes.append(self.fitting.fit(features, name))
         for name, probes in drawn.items():
             self._add(name, probes)
 
-    def _fill(self, features: Features, seeds: Sequence[int | None], place: int, stage: str) -> None:
+    def _fill(self, features: Features, seeds: Sequence[int | None], index: int, stage: str) -> None:
         """The maps of one of the networks: the trained one has no seed."""
         started = time.monotonic()
-        shares = place / len(seeds), (place + 1) / len(seeds)
-        pass_over = Pass({"maps": seeds[place]}, self.encoded, features.take, stage, "sentences", shares)
+        shares = index / len(seeds), (index + 1) / len(seeds)
+        pass_over = Pass({"maps": seeds[index]}, self.encoded, features.take, stage, "sentences", shares)
         self.stages.run(pass_over, self.model, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
@@ -16,7 +15,7 @@ IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
 
 
-class ScratchArray:
+class ScratchArray(AbstractContextManager["ScratchArray"]):
     """`flat`: (total,) float16, zeros. A context that removes its file when left.
 
     Raises SettingsError where there is no room; `what` says of what.
@@ -37,10 +36,7 @@ class ScratchArray:
             )
         self.flat = np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         del self.flat
         if self._folder:
             self._folder.cleanup()

@@ -9,6 +9,7 @@ from bertviz_core.analyses import details
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.word_search import has
 from bertviz_core.engine.store import Store
@@ -40,10 +41,15 @@ def _stored(store: Store, request: Request, parts: int) -> Iterator[dict[str, An
     for number in range(parts):
         for entry in details.read(store, request.key(), number, {})["sentences"]:
             sentence = next(sentence for sentence in sentences if sentence.number == entry["number"])
-            yield {
-                "where": sentence.where,
-                "words": list(sentence.words),
-                "governors": list(sentence.governors),
-                "relations": list(sentence.relations),
-                "guesses": entry["guesses"],
-            }
+            yield described(sentence, entry["guesses"])
+
+
+def described(sentence: Sentence, guesses: dict[str, Any]) -> dict[str, Any]:
+    """A sentence as a result has it; `guesses` are those of each probe."""
+    return {
+        "where": sentence.where,
+        "words": list(sentence.words),
+        "governors": list(sentence.governors),
+        "relations": list(sentence.relations),
+        "guesses": guesses,
+    }

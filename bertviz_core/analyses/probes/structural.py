@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from contextlib import AbstractContextManager
 
 import numpy as np
 import torch
@@ -19,13 +18,11 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.probes.scratch_array import ScratchArray
 from bertviz_core.analyses.probes.training import Curve, Schedule
+from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import buckets, collate
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.sentences import EncodedSentence
-
-if TYPE_CHECKING:
-    from bertviz_core.corpora.treebank.trees import Sentence
-    from bertviz_core.models.model import AttentionModel
 
 SENTENCES = 20  # in a step
 
@@ -37,7 +34,7 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
     return shortest_path(edges, directed=False, unweighted=True)[1:, 1:].astype(np.int16)
 
 
-class WordStates:
+class WordStates(AbstractContextManager["WordStates"]):
     """Hidden states of every word of every sentence, computed once; a context that removes its file when left.
 
     Attributes:
@@ -48,18 +45,15 @@ class WordStates:
         self.model, self.sentences = model, sentences
         shapes = [(model.layers + 1, len(each.sentence), model.encoder.config.hidden_size) for each in sentences]
         ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        self._room = ScratchArray(ends[-1], "hidden states")
-        flat = self._room.flat
+        self._scratch = ScratchArray(ends[-1], "hidden states")
+        flat = self._scratch.flat
         self.states = [
             flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
         ]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.states = []
-        self._room.__exit__(kind, error, trace)
+        self._scratch.__exit__(*error)
 
     @torch.inference_mode()
     def fill(self, progress: Progress, batch_tokens: int | None) -> None:
@@ -137,8 +131,11 @@ def fit(
 def edges(
     probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
 ) -> dict[int, list[list[tuple[int, int]]]]:
-    """For each sentence and layer, the edges (lower word, higher word), from 0, of the minimum spanning tree over the
-    words that `counted` marks."""
+    """Edges of each layer's minimum spanning tree over the words that `counted` marks.
+
+    Returns:
+        Index of a sentence -> for each layer its edges (lower word, higher word), words from 0.
+    """
     trees = {}
     for i in chosen.tolist():
         predicted = probe(_stacked(states, [i], probe))[:, 0].double().cpu().numpy()
@@ -148,7 +145,7 @@ def edges(
 
 
 def right_edges(trees_of: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
-    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `found`."""
+    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `trees_of`."""
     rows = []
     for i, trees in trees_of.items():
         pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.words import membership, word_of
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 

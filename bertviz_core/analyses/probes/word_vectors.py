@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.vectors import read_vectors
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)

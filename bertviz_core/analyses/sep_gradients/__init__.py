@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.palette import TOKENS
 
 FORMS = (
@@ -20,13 +21,10 @@ FORMS = (
 )
 OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
 
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-
 
 @dataclass(frozen=True, slots=True)
 class MaskedInputs(View):
-    """The command can also write the masked inputs, so that anyone can recompute a gradient."""
+    """Option of the command that writes the masked inputs, from which a gradient can be recomputed."""
 
     examples: Annotated[Path | None, Doc("Also write the masked inputs to a .json file.")] = None
 

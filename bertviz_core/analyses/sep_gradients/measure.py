@@ -11,6 +11,9 @@ from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.errors import InputError
+from bertviz_core.models.masked_lm import backward
+from bertviz_core.models.masking import Masking
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -95,8 +98,6 @@ def run(
 ) -> None:
     """One forward and one backward pass of every segment, masked by the settings' seed."""
     from bertviz_core.engine import stream
-    from bertviz_core.models.masked_lm import backward
-    from bertviz_core.models.masking import Masking
 
     masking = Masking.of(model.tokens, examples.settings.seed)
     skipped = Skipped()
@@ -109,8 +110,6 @@ def run(
 
 def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
     """The result, with the texts of the segments that stand out; raises InputError where no segment had a word."""
-    from bertviz_core.errors import InputError
-
     loss, right, masked, count = accumulator.predicted.tolist()
     if not count:
         raise InputError(
@@ -139,8 +138,6 @@ def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, li
     """The inputs whose gradients are taken, in the corpus's order, so that anyone can recompute one: `original_ids`,
     `input_ids` as the model sees them, `token_type_ids` (zeros where the model has no `types`), and `labels` (-100
     where a token is not asked for)."""
-    from bertviz_core.models.masking import Masking
-
     masking = Masking.of(segments.tokens, segments.settings.seed)
     for example in with_words(segments, masking, Skipped()):
         masked = masking.apply(example)

@@ -7,6 +7,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
+from bertviz_core.plotting.palette import NEUTRAL
 from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
 
 GAP = 0.13  # between panels, as a share of the figure
@@ -33,7 +34,16 @@ def paper_figure(result: SurfacePatterns, base: int = 1, beside: SurfacePatterns
         by_layer(figure, [ANALYSIS.column(key).series(result) for key in keys], row, base=base)
         for key in (key for key in keys if beside is not None and key in beside.present):
             layer_line(figure, ANALYSIS.column(key).series(beside), row, "dash")
+    if beside is not None:
+        line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
+        name = f"means of {_maps(beside)}"
+        figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)
     stack_legends(figure, len(panels), GAP)
-    figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
+    figure.update_yaxes(title=f"average {_maps(result)}", range=[-0.02, 1.02])
     layer_axes(figure, result["current"].shape[0], len(panels), base)
     return figure.update_layout(height=290 * len(panels))
+
+
+def _maps(result: SurfacePatterns) -> str:
+    """What the maps hold."""
+    return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"

@@ -9,7 +9,7 @@ import numpy as np
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.analyses.surface_patterns import ANALYSIS
 from bertviz_core.analyses.surface_patterns.result import CLASSES, NORM_QUANTITIES, SurfacePatterns
-from bertviz_core.heads import Head
+from bertviz_core.heads import highest
 from bertviz_core.plotting.palette import TOKENS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def change(weights: SurfacePatterns, norms: SurfacePatterns, base: int = 1) -> s
 def lengths(norms: SurfacePatterns, base: int = 1) -> str:
     """What the lengths of the vectors have to do with attention."""
     correlation = norms["norm_correlation"]
-    lowest = Head(*map(int, np.unravel_index(int(np.nanargmin(correlation)), correlation.shape)))
+    lowest = highest(-correlation)
     means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}
     ratios = [f"{TOKENS[name][0]} {mean / means['other']:.2f} times" for name, mean in means.items() if name != "other"]
     compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""

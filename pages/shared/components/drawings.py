@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-import streamlit as st
-
 from pages.shared import files
-
-HERE = Path(__file__).parent
+from pages.shared.components import component
 
 
 class Note(NamedTuple):
@@ -27,22 +23,14 @@ def drawings(
 
     Args:
         items: The drawings.
-        key: Of the component.
+        key: Key of the component.
         links: To each drawing in the attention viewer, as `viewer_link.hidden` gives them; empty for none.
         notes: The lines below each drawing.
     """
-    component = st.components.v2.component(
-        "drawings",
-        html='<div class="drawings"></div>',
-        css=(HERE / "drawings.css").read_text(encoding="utf-8"),
-        js=(HERE / "drawings.js").read_text(encoding="utf-8"),
-    )
     names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
     rows = zip(items, names, links or [""] * len(items), notes or [()] * len(items), strict=True)
-    component(
-        data=[
-            {"title": title, "svg": svg, "file": name, "link": link, "notes": [note._asdict() for note in below]}
-            for (title, svg), name, link, below in rows
-        ],
-        key=key,
-    )
+    data = [
+        {"title": title, "svg": svg, "file": name, "link": link, "notes": [note._asdict() for note in below]}
+        for (title, svg), name, link, below in rows
+    ]
+    component("drawings", html='<div class="drawings"></div>')(data=data, key=key)

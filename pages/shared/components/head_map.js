@@ -191,10 +191,11 @@ class HeadMap {
     const gradient = svg("linearGradient", { id });
     for (const [offset, color] of scale) gradient.append(svg("stop", { offset, "stop-color": color }));
     const x = Math.max(this.left, (0.6 * limits[0].length + 0.4) * this.font), middle = y + 0.6 * this.font; // room for the limit
-    const width = Math.min(this.left + this.across * this.data.layers - x, 16 * this.font);
+    const high = `${limits[1]} ${unit}`, room = this.width - this.measure(high) - 0.8 * this.font;
+    const width = Math.min(this.left + this.across * this.data.layers, x + 16 * this.font, room) - x;
     this.drawn.push(gradient, svg("rect", { x, y: y + 0.2 * this.font, width, height: 0.8 * this.font, fill: `url(#${id})` }));
     this.drawn.push(this.text(limits[0], x - 0.4 * this.font, middle, "end"));
-    this.drawn.push(this.text(`${limits[1]} ${unit}`, x + width + 0.4 * this.font, middle, "start"));
+    this.drawn.push(this.text(high, x + width + 0.4 * this.font, middle, "start"));
     return y + 1.6 * this.font;
   }
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import base64
-from functools import cache
-from pathlib import Path
 
 import streamlit as st
 
 from bertviz_core.heads import Head
 from bertviz_core.plotting.head_map import HeadMap
+from pages.shared.components import component
 from pages.shared.frame import address
-
-HERE = Path(__file__).parent
 
 
 def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: str, name: str) -> None:
@@ -21,26 +18,18 @@ def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: st
     Args:
         described: What is drawn.
         chosen: The head to ring.
-        key: Of the component.
+        key: Key of the component.
         alt: What the map shows, for those who cannot see it.
         origin: What it was made from; written at its foot, in the saved file too.
-        name: Of the saved file, without its suffix.
+        name: Name of the saved file, without its suffix.
     """
     data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": name, "key": key}
     if described.pictures is not None:
         packed = base64.b64encode(described.pictures.tobytes()).decode()
         data |= {"pictures": packed, "down": described.pictures.shape[2], "across": described.pictures.shape[3]}
-    script, style = _files()
-    component = st.components.v2.component("head_map", js=script, css=style)
-    component(data=data, key=key, on_head_change=lambda: _clicked(key))
+    component("head_map")(data=data, key=key, on_head_change=lambda: _clicked(key))
 
 
 def _clicked(key: str) -> None:
     if head := st.session_state[key].get("head"):
         address.choose(head=head)
-
-
-@cache
-def _files() -> tuple[str, str]:
-    script, style = ((HERE / f"head_map.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    return script, style

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
-HERE = Path(__file__).parent
+from pages.shared.components import component
 
 
 def player(
@@ -19,13 +16,11 @@ def player(
 
     Args:
         frames: What of the map's description each frame changes.
-        titles: Of the frames.
+        titles: Titles of the frames.
         at: The frame that the map shows now; from the last one it begins anew.
-        map_key: Of the map.
+        map_key: Key of the map.
         key: Of the component, whose `at` in the session state is the frame where it was stopped.
         on_stop: Called then.
     """
-    script, style = ((HERE / f"player.{ending}").read_text(encoding="utf-8") for ending in ("js", "css"))
-    component = st.components.v2.component("player", js=script, css=style)
     data = {"frames": list(frames), "titles": list(titles), "at": at, "map": map_key}
-    component(data=data, key=key, on_at_change=on_stop, width="content")
+    component("player")(data=data, key=key, on_at_change=on_stop, width="content")

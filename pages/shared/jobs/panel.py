@@ -12,7 +12,7 @@ from pages.shared.jobs import reader_jobs
 
 @st.fragment(run_every=0.5)
 def running(job: Job) -> None:
-    """Progress, rate, time to go, and Cancel; the page is run again when the job has ended."""
+    """Draw the running job: progress, rate, time left, and Cancel; the page is run again when the job has ended."""
     if _is_over(job):
         st.rerun()
     st.progress(job.progress.fraction, text=boxes.plain(_waiting(job) or str(job.progress)))
@@ -22,17 +22,24 @@ def running(job: Job) -> None:
     st.button("Cancel", on_click=reader_jobs.cancel, args=(job,), icon=":material/stop:")
 
 
-def ended(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> None:
-    """Why there is no result: a reader's own cancel is not an error.
+def is_running(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> bool:
+    """Draw this reader's last job: its progress while it runs, else why there is no result.
 
     Args:
-        job: This reader's last one, if there was any.
-        stored: What a cancel has left.
+        job: The job, if there was any.
+        stored: What a cancel, which is no error, has left.
+
+    Returns:
+        Whether it runs.
     """
+    if job is not None and not job.finished:
+        running(job)
+        return True
     if job is not None and job.state == "cancelled":
         st.caption(f":material/stop: Cancelled. {stored}")
     elif job is not None and job.error is not None:
         boxes.error(job.error)
+    return False
 
 
 def beside() -> None:
@@ -53,7 +60,7 @@ def _beside(jobs: list[Job]) -> None:
 
 
 def _is_over(job: Job) -> bool:
-    """To this reader; one that others still want goes on after this reader's cancel."""
+    """Whether a job is over for this reader; one that others still want goes on after this reader's cancel."""
     return job.finished or reader_jobs.job(job.key) is not job
 
 
@@ -68,11 +75,8 @@ def _waiting(job: Job) -> str:
 def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     """Say what a hub model would take, and fetch it only when asked to."""
     key = f"download/{needed.name}/{revision}"
-    job = reader_jobs.job(key)
-    if job is not None and not job.finished:
-        running(job)
+    if is_running(reader_jobs.job(key), ""):
         return
-    ended(job, "")
     st.title("Download required")
     st.write(f"{boxes.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from bertviz_core.analyses.ablation.result import Ablation, Word
-from pages.shared.boxes import plain
+from pages.shared.boxes import joined, plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection
 
@@ -24,14 +22,14 @@ def words(result: Ablation, selection: Selection) -> None:
     for word in worst:
         rise = word.loss_after - word.loss_before
         st.markdown(
-            f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{_joined(word.left)}] **{plain(word.shown)}** "
-            f":gray[{_joined(word.right)}]"
+            f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{joined(word.left)}] **{plain(word.shown)}** "
+            f":gray[{joined(word.right)}]"
         )
         viewer_link.to_segment(word.number)
 
 
 def needed(result: Ablation) -> str:
-    """Up to where the loss stays near the whole model's, in one sentence."""
+    """One sentence on how many heads can be switched off while the loss stays near the whole model's."""
     within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
     count, total = int(within.max()), int(result.removed.max())
     return f"{count} of {total} heads can be switched off together while the loss stays within {TOLERANCE:.0%}."
@@ -45,7 +43,3 @@ def _guesses(word: Word) -> str:
 
 def _marked(guess: str, original: str) -> str:
     return f"**“{plain(guess)}”** ✓" if guess == original else f"“{plain(guess)}” ✗"
-
-
-def _joined(tokens: str) -> str:
-    return plain(re.sub(r"(?<!\]) ##", "", tokens))

@@ -12,7 +12,7 @@ from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import highest, ranks
 from pages.shared import boxes, page, services, stored_result
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
@@ -67,7 +67,7 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
 def _claim(column: HeadColumn, result: Any, values: np.ndarray, selection: Selection) -> None:
     """The heads above the baseline; without one, the head with the highest value."""
     if column.baseline is None:
-        head = _highest(values)
+        head = highest(values)
         value = plain(column.text(values[head.layer, head.head]))
         st.markdown(f"**Head {head.label(selection.base)} has the highest {plain(column.label)}: {value}.**")
         return
@@ -82,18 +82,14 @@ def _key_numbers(
     column: HeadColumn, result: Any, values: np.ndarray, selection: Selection
 ) -> list[tuple[str, str, str]]:
     """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
-    head, at = _highest(values), (selection.head.layer, selection.head.head)
-    highest = column.text(values[head.layer, head.head])
+    head, at = highest(values), (selection.head.layer, selection.head.head)
+    value = column.text(values[head.layer, head.head])
     baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
     means = np.nanmean(values, axis=1)
     layer = int(means.argmax())
     return [
-        ("Highest head", head.label(selection.base), f"{highest}, of {values.size} heads"),
+        ("Highest head", head.label(selection.base), f"{value}, of {values.size} heads"),
         ("Highest layer", str(layer + selection.base), f"mean of its heads: {column.text(means[layer])}"),
         ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
         (f"Head {selection.label}", column.text(values[at]), f"rank {ranks(values)[at]} of {values.size}"),
     ]
-
-
-def _highest(values: np.ndarray) -> Head:
-    return Head(*map(int, np.unravel_index(int(np.nanargmax(values)), values.shape)))

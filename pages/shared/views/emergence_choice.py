@@ -55,7 +55,7 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
 
 
 def _named(result: Emergence, names: tuple[tuple[str, str], ...]) -> Emergence:
-    """With this reader's names of its corpora: others may have uploaded the same under theirs."""
+    """The emergence with this reader's names of its corpora: others may have uploaded the same under theirs."""
     named: Emergence = renamed(result, dict(names))
     return named
 
@@ -96,11 +96,8 @@ def _compute(series: Series, missing: list[Request], selection: Selection) -> No
     """The running job with Cancel, or the offer to start it."""
     requests = series.requests()
     key = reader_jobs.everything_key(requests)
-    job = reader_jobs.job(key)
-    if job is not None and not job.finished:
-        job_panel.running(job)
+    if job_panel.is_running(reader_jobs.job(key), "Results of finished passes are stored."):
         return
-    job_panel.ended(job, "Results of finished passes are stored.")
     _describe(series, len(requests), len(missing))
     label = f"Analyze ({durations.text(durations.seconds(services.store(), passes(missing)))})"
     arguments = (key, requests, "Emergence")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
-from pages.shared.boxes import plain
+from pages.shared.boxes import joined, plain
 from pages.shared.frame import choices, viewer_link
 from pages.shared.frame.selection import Selection
 
@@ -28,7 +27,7 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
 
 
 def claim(labels: list[str], total: int, does: str) -> None:
-    """How many heads of all do something, and which."""
+    """Draw how many of all heads do something, and which."""
     which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 
@@ -71,8 +70,6 @@ def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> 
     shown = list(segments(result, column.quantity, selection.head))
     st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:
-        joined = re.sub(r"(?<!\]) ##", "", " ".join(segment.tokens))  # [CLS] and [SEP] have no further pieces
-        tokens = plain(joined)
-        where = plain(f"segment {segment.number + 1}, {segment.where}")
-        st.markdown(f"**{number(segment.value)}** {where}: :gray[{tokens}]")
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
         viewer_link.to_segment(segment.number)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.labels import layout_of
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
@@ -16,10 +16,6 @@ from pages.shared.frame.sidebar import MAX_LENGTH
 from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views import corpus_search
 from pages.shared.views.sentences import SENTENCES
-
-if TYPE_CHECKING:
-    from bertviz_core.corpora.word_search import Hit
-    from bertviz_core.models.model import AttentionModel
 
 KINDS = ("example", "own text", "corpus")
 EACH_ITS_DIRECTION = (
@@ -44,7 +40,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
         return _own(selection, model, options)
 
 
-def say_cut(one: OneInput, selection: Selection) -> None:
+def say_cut(single: OneInput, selection: Selection) -> None:
     """What of the input is not shown, and the setting that shows it."""
     state = st.session_state
     if state["input"] == "own text" and max(len(state["text"] or ""), len(state["second"] or "")) > MAX_CHARACTERS:
@@ -53,11 +49,12 @@ def say_cut(one: OneInput, selection: Selection) -> None:
             "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
             icon=":material/content_cut:",
         )
-    if one.cut:
-        limit, most = selection.settings.max_length, selection.checkpoint.max_length
-        more = f" Raise “{MAX_LENGTH}” in “More settings” to see them." if limit < (most or limit + 1) else ""
+    if single.cut:
+        limit, allowed = selection.settings.max_length, selection.checkpoint.max_length
+        more = f" Raise “{MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
         st.warning(
-            f"{one.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=":material/content_cut:"
+            f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}",
+            icon=":material/content_cut:",
         )
 
 
@@ -69,7 +66,7 @@ def again(selection: Selection, model: AttentionModel) -> OneInput:
     if state["input"] == "example":
         return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
     texts = (state["text"] or "", state["second"] or "")
-    return from_text(*texts, model.tokens, selection.settings, given=state["given"])
+    return from_text(*texts, model.tokens, selection.settings, pre_split=state["given"])
 
 
 def forget_marks() -> None:
@@ -81,7 +78,7 @@ def forget_marks() -> None:
 
 
 def forget_masks() -> None:
-    """The text as it was given."""
+    """Remove all masks."""
     address.put("mask", "")
 
 
@@ -93,7 +90,7 @@ def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -
             label,
             key=key,
             default=value,
-            most=MAX_CHARACTERS,
+            maximum=MAX_CHARACTERS,
             on_change=forget_marks,
             placeholder=placeholder,
             width=width,
@@ -104,13 +101,13 @@ def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -
         )
     )
     with options:
-        given = choices.toggle(
+        pre_split = choices.toggle(
             "Split words at spaces only",
             key="given",
             on_change=forget_marks,
             help="As in treebanks: each word is tokenized separately.",
         )
-    return from_text(text, second, model.tokens, selection.settings, given=given)
+    return from_text(text, second, model.tokens, selection.settings, pre_split=pre_split)
 
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
@@ -127,18 +124,18 @@ def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:
 
 
 def _open(hit: Hit, segments: FirstSegments) -> None:
-    """In a callback: go to the segment that has a line."""
+    """Go to the segment that has a line, in a callback."""
     address.choose(segment=segments.number_of(hit))
     forget_marks()
 
 
 def _known(selection: Selection, model: AttentionModel) -> FirstSegments:
-    made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
-    return _segments(made_of, selection, model)
+    identity = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
+    return _segments(identity, selection, model)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _segments(made_of: tuple[str, ...], _selection: Selection, _model: AttentionModel) -> FirstSegments:
+def _segments(identity: tuple[str, ...], _selection: Selection, _model: AttentionModel) -> FirstSegments:
     from bertviz_core.models.segments import Segments
 
     return FirstSegments(Segments(_selection.source, _model.tokens, _selection.settings))

@@ -47,7 +47,7 @@ def choose(selection: Selection) -> Request:
 
 
 def headline(result: Probes) -> None:
-    """What this run shows, in one or two sentences."""
+    """Draw what this run shows, in one or two sentences."""
     text = []
     if not np.isnan(result.of("attention-only")):
         text.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
@@ -115,8 +115,10 @@ def table(result: Probes) -> None:
     st.caption(text)
     layer = result.about.get("structural")
     if layer:
-        where = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
-        st.caption(f"Best layer of the structural probe, chosen without the test set: {where}; rank {layer['rank']}.")
+        layer_name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
+        st.caption(
+            f"Best layer of the structural probe, chosen without the test set: {layer_name}; rank {layer['rank']}."
+        )
 
 
 def weights(result: Probes, selection: Selection) -> None:
@@ -124,12 +126,7 @@ def weights(result: Probes, selection: Selection) -> None:
     if not len(result.attention):
         return
     st.subheader("Weights of the attention-only probe")
-    for column, values, name in zip(st.columns(2, gap="medium"), result.attention, DIRECTIONS, strict=True):
-        with column:
-            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            figure = weight_map(values, f"weight, {name}", selection.base)
-            alt = f"Map of all heads colored by the weight of attention {name}"
-            page.head_map(figure, f"weights {name}", alt, selection)
+    _two_maps(result.attention, "weights", "the weight of attention", selection)
 
 
 @address.fragment
@@ -147,11 +144,16 @@ def pairs(result: Probes, selection: Selection) -> None:
     except KeyError as missing:
         st.info(f"{plain(str(missing))} is not among the {len(result.words):,} most frequent words of this treebank.")
         return
+    _two_maps(values, "pair", "the weight for this pair,", selection)
+
+
+def _two_maps(values: np.ndarray, key: str, quantity: str, selection: Selection) -> None:
+    """Maps of (2, layer, head) weights side by side, one for each of DIRECTIONS."""
     for column, weights, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
+            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
             figure = weight_map(weights, f"weight, {name}", selection.base)
-            alt = f"Map of all heads colored by the weight for this pair, {name}"
-            page.head_map(figure, f"pair {name}", alt, selection)
+            page.head_map(figure, f"{key} {name}", f"Map of all heads colored by {quantity} {name}", selection)
 
 
 def relations(result: Probes) -> None:
@@ -177,11 +179,10 @@ def sentences(result: Probes, request: Request) -> None:
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
         searched = tuple(word_search.words("probe_search"))
-        is_all, total, chosen = _found(result, request, searched, 1)
-        last = max(1, -(-total // SHOWN))
-        number = choices.number(f"Page of {last:,}", 1, last, 1, key="probe_page", width=140) if last > 1 else 1
+        is_all, total, chosen = _page(result, request, searched, 1)
+        number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:
-        _, _, chosen = _found(result, request, searched, number)
+        _, _, chosen = _page(result, request, searched, number)
     of = "all" if is_all else f"the first {len(result.sentences):,} of"
     st.caption(
         f"{total:,} of {of} {result.about['sentences']['test']:,} sentences. Above, the gold arcs; below, the guesses: "
@@ -190,10 +191,10 @@ def sentences(result: Probes, request: Request) -> None:
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     targets = [viewer_link.to_tree(sentence) for sentence in chosen]
     links = viewer_link.hidden("probes", targets)
-    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links)
+    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", links)
 
 
-def _found(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
+def _page(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
     """One page of sentences, read anew only for another page or another search."""
     return _read((request.key(), searched, number), result, request)
 

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, default_min_count
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from pages.shared import services
@@ -44,7 +43,7 @@ def _request(selection: Selection) -> Request:
 
 def counts(stored: DependencyHeads, selection: Selection) -> Counts:
     """Draw the choice of the counts."""
-    default = _default(stored, selection)
+    default = _default(stored)
     view = choices.segmented("Trees", [*VIEWS], key="view", default=default.view)
     min_count = choices.number("Minimum words", 1, default=default.min_count, key="least", step=10)
     offsets = default.offsets
@@ -70,10 +69,10 @@ def choose(result: RelationCounts) -> tuple[str, int]:
     return relation, DIRECTIONS.index(direction)
 
 
-def take(result: RelationCounts, place: int) -> None:
-    """In a callback: choose a relation, its best head, and that head's direction."""
-    direction, layer, head = (int(value) for value in result.best()[place])
-    address.choose(relation=result.relations[place], direction=DIRECTIONS[direction], head=Head(layer, head).label())
+def take(result: RelationCounts, row: int) -> None:
+    """Choose a relation, its best head, and that head's direction, in a callback."""
+    direction, layer, head = (int(value) for value in result.best()[row])
+    address.choose(relation=result.relations[row], direction=DIRECTIONS[direction], head=Head(layer, head).label())
 
 
 def opening_head(selection: Selection) -> Head | None:
@@ -81,7 +80,7 @@ def opening_head(selection: Selection) -> Head | None:
     stored = services.find(_request(selection))
     if stored is None:
         return None
-    default = _default(stored, selection)
+    default = _default(stored)
     view = choices.ahead("view", default.view)
     chosen = Counts(
         view if view in VIEWS else default.view,
@@ -97,6 +96,5 @@ def opening_head(selection: Selection) -> Head | None:
     return result.best_in(relation, DIRECTIONS.index(direction if direction in DIRECTIONS else best))
 
 
-def _default(stored: DependencyHeads, selection: Selection) -> Counts:
-    universal = stored.provenance["format"] == CONLLU
-    return Counts([*VIEWS][universal], default_min_count(selection.source), MAX_OFFSET, False)
+def _default(stored: DependencyHeads) -> Counts:
+    return Counts(*stored.default_options(), MAX_OFFSET, False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.heads import all_heads
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.viewer.guesses import loss
@@ -20,9 +20,7 @@ from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
+from pages.shared.views.attention_panel import quoted
 
 GUESSES = 3
 
@@ -68,14 +66,10 @@ def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
         "masked word": f"{before.position + 1}: **“{plain(shorten(before.original))}”**",
         "whole model": _best(before),
         f"without {count} head{'s' if count > 1 else ''}": _best(after),
-        "its loss": f"{loss(after) - loss(before):+.2f} nats",
+        "change of its loss": f"{loss(after) - loss(before):+.2f} nats",
     }
 
 
 def _best(prediction: Prediction) -> str:
-    shown: Sequence[tuple[str, float]] = prediction.best[:GUESSES]
-    return ", ".join(
-        f"{'**' if label == prediction.original else ''}“{plain(shorten(label))}”"
-        f"{'**' if label == prediction.original else ''} {share:.1%}"
-        for label, share in shown
-    )
+    shown = prediction.best[:GUESSES]
+    return ", ".join(f"{quoted(label, label == prediction.original)} {share:.1%}" for label, share in shown)

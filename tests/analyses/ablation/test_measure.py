@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from bertviz_core.analyses.ablation import measure as ablation
+from bertviz_core.analyses.ablation.groups import groups
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -116,8 +117,24 @@ def test_groups_and_the_curve_equal_hooks_on_several_heads(
     assert result.removed.tolist() == [0, 1, 2, 3, 4]
 
 
+def test_random_heads_equal_hooks_on_the_heads_that_were_drawn(
+    model: loading.AttentionModel, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = np.array([["previous", "next"], ["next", "previous"]])
+    monkeypatch.setattr("bertviz_core.analyses.ablation.passes.Passes.behaviors", lambda *_: labels)
+    result, literal = computed(model), Literal("bert", folder, model, mean=False)
+    seen = set()
+    for group, drawn in zip(result.groups[:2], groups(labels, SETTINGS.seed), strict=False):
+        draws = [frozenset(map(tuple, np.argwhere(draw).tolist())) for draw in drawn.draws]
+        expected = [literal.without(set(heads))[:, 0].mean() for heads in draws]
+        assert group["random_draws"] == pytest.approx(expected, abs=1e-5)
+        assert group["random_loss_change"] == pytest.approx(sum(expected) / len(expected), abs=1e-5)
+        assert all({layer for layer, _ in heads} == {0, 1} for heads in draws), "one head of each layer"
+        seen |= set(draws)
+    assert len(seen) > 1
+
+
 def test_a_draw_has_as_many_heads_of_each_layer() -> None:
-    from bertviz_core.analyses.ablation.groups import groups
 
     labels = np.array([["next", "next", "other"], ["to_sep", "next", "other"]])
     made = {group.name: group for group in groups(labels, -3)}
