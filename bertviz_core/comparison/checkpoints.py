@@ -30,16 +30,18 @@ def names(emergence: Emergence, analysis: str) -> dict[str, str]:
 def result(emergence: Emergence, analysis: str, address: str) -> Result:
     """One checkpoint's result. Averages have the standard errors that the emergence has."""
     place = emergence.steps.tolist().index(int(address.removeprefix("step-")))
-    origin = emergence.provenance
+    origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
     about = origin["model"] | {
         "name": f"{origin['model']['name']}, step {emergence.steps[place]:,}",
         "fingerprint": origin["checkpoints"][place]["fingerprint"],
     }
-    provenance = origin | {"analysis": analysis, "model": about}
+    provenance = origin | {"analysis": analysis, "model": about, "options": {}}
     if analysis == "dependency_heads":
-        found = emergence.dependency(place)
-        return replace(found, provenance=found.provenance | {"model": about, "analysis": analysis})
-    return _averages(emergence, analysis, place, provenance | {"options": {}})
+        shown = {name: origin["options"][name] for name in ("view", "min_count")}
+        shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
+        corpus = emergence.provenance["others"]["treebank"]
+        return replace(emergence.dependency(place), provenance=provenance | {"corpus": corpus, "options": shown})
+    return _averages(emergence, analysis, place, provenance)
 
 
 def _averages(emergence: Emergence, analysis: str, place: int, provenance: dict[str, Any]) -> Result:
