@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
@@ -71,14 +71,13 @@ def clearest_head(results: Results) -> Head | None:
 
 
 def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]:
-    """The relations whose best head is the furthest above the best fixed offset, those not above it left away.
+    """The relations whose best head is above the best fixed offset, the furthest above it on held-out text first.
 
     Args:
         result: The counts of one view.
     """
-    rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
     best, baseline, accuracy = result.best(), result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
-    rows = [row for row in rows if accuracy[row] > baseline[row]]
+    rows = [row for row in result.by_gain() if accuracy[row] > baseline[row]]
     return [
         RelationHead(
             result.relations[row],
@@ -87,7 +86,7 @@ def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]
             float(accuracy[row]),
             float(baseline[row]),
         )
-        for row in sorted(rows, key=lambda row: baseline[row] - accuracy[row])[:count]
+        for row in rows[:count]
     ]
 
 

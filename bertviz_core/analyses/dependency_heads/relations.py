@@ -73,13 +73,18 @@ class RelationCounts(Result):
         """(offset, relation), fractions."""
         return share(self.offset_correct, self.n.sum(0))
 
-    def most_telling(self) -> str:
-        """The relation whose best head is the furthest beyond its best offset, one with a verdict first; "all" where
-        there is none to choose."""
-        gain = self.accuracy.max((0, 2, 3)) - self.offset_accuracy.max(0)
-        above = self.above()
+    def by_gain(self) -> list[int]:
+        """Rows of the relations, those first whose best head is the furthest beyond the best offset on held-out text,
+        and of all those with a verdict; where no relation is in both halves, on the whole treebank."""
+        offset = self.offset_accuracy.max(0)
+        heldout_gain = np.nan_to_num(self.heldout() - offset, nan=-np.inf)
+        keys = list(zip(self.above(), heldout_gain, self.accuracy.max((0, 2, 3)) - offset, strict=True))
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
-        return self.relations[max(rows, key=lambda row: (above[row], gain[row]), default=0)]
+        return sorted(rows, key=keys.__getitem__, reverse=True)
+
+    def most_telling(self) -> str:
+        """The first relation by gain; "all" where there is none to choose."""
+        return self.relations[next(iter(self.by_gain()), 0)]
 
     def estimates(self) -> dict[str, Estimate]:
         """For each relation: each head's accuracy in its better direction, of n words."""

@@ -107,6 +107,7 @@ class ProbeRun:
         row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
         scaled = len(matrix) > 1 and not self.settings.paper
         scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled else 1.0
+        scale = scale or 1.0  # embeddings may all be zero
         vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
         self.fitting = replace(self.fitting, vectors=vectors)
         self.rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.proportions import share
 
 CLASSES = ("sep", "punct", "cls", "other")  # they partition the tokens of a segment
 QUANTITIES = (
@@ -46,7 +47,7 @@ class SepGradients(HeadAverages):
         or "to_{}_times_attention". Classes that no segment has are missing."""
         sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
         total = np.sum(list(sums.values()), axis=0)
-        return {name: values / total for name, values in sums.items()}
+        return {name: share(values, total) for name, values in sums.items()}
 
     def arrays(self) -> dict[str, Any]:
         # Spelled out: zero-argument super() breaks in a dataclass with slots.
