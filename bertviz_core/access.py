@@ -25,7 +25,7 @@ class Access:
         uploads: Bytes that all uploads may take.
         upload_days: Days after which an upload is deleted.
         jobs: Jobs that may wait and run, in all.
-        reader_jobs: Of one reader.
+        reader_jobs: Jobs that one reader may have at a time.
     """
 
     public: bool = False

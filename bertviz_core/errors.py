@@ -3,17 +3,17 @@
 QUOTED = 300  # characters: an input of megabytes is not sent back
 
 
-def shorten(text: str, most: int = QUOTED) -> str:
+def shorten(text: str, maximum: int = QUOTED) -> str:
     """A long text without its middle, so that what it begins and ends with can be read.
 
     Args:
         text: Any text.
-        most: The most characters of the result.
+        maximum: The most characters of the result.
     """
-    if len(text) <= most:
+    if len(text) <= maximum:
         return text
-    head = 2 * most // 3
-    return f"{text[:head]}…{text[len(text) - (most - head - 1) :]}"
+    head = 2 * maximum // 3
+    return f"{text[:head]}…{text[len(text) - (maximum - head - 1) :]}"
 
 
 class BertvizError(Exception):

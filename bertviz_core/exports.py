@@ -55,7 +55,7 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
 
 
 def to_table(result: Result) -> str:
-    """For a terminal: the table, then what it was computed from and what was left out."""
+    """The table as plain text, followed by what it was computed from and what was skipped."""
     provenance = result.provenance
     frame = result.to_frame()
     frame = frame[[name for name in frame.columns if not name.endswith("_interval")]]
@@ -76,7 +76,7 @@ def paper_figure(result: Result) -> go.Figure:
 
 
 def title_of(result: Result) -> str:
-    """As "Surface patterns: demo on encyclopedia"."""
+    """Title of a result, as "Surface patterns: demo on encyclopedia"."""
     about = origin(result.provenance)
     title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
     return f"{title}: {Path(about['model']).name} on {about['corpus']}"
@@ -128,7 +128,7 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
 
 
 def file_name(result: Result, suffix: str) -> str:
-    """As "surface_patterns-demo-encyclopedia.csv"."""
+    """File name of an exported result, as "surface_patterns-demo-encyclopedia.csv"."""
     return slug(*result.file_parts()) + suffix
 
 
@@ -142,29 +142,31 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis, type(result)))]())
 
 
-def write_input(seen: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0) -> None:
+def write_input(
+    attention: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0
+) -> None:
     """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
     of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
     title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
-        ".svg": lambda: draw(seen, head, min_weight=min_weight, title=title).encode(),
-        ".csv": lambda: seen.to_csv(head, {"head": head.label(), **origin}),
-        ".html": lambda: input_html(seen, head, origin),
-        ".safetensors": lambda: seen.to_safetensors(origin),
+        ".svg": lambda: draw(attention, head, min_weight=min_weight, title=title).encode(),
+        ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
+        ".html": lambda: input_html(attention, head, origin),
+        ".safetensors": lambda: attention.to_safetensors(origin),
     }
     write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
 
 
-def input_html(seen: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
+def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
     """The lines of one input on a page that needs no network: of all heads, or of one where that is too much."""
     from bertviz_core.viewer.lines_page import MAX_BYTES, lines_html
 
-    heads = list(all_heads(*seen.weights.shape[:2]))
-    if 2 * seen.of(head).size * len(heads) > MAX_BYTES:
+    heads = list(all_heads(*attention.weights.shape[:2]))
+    if 2 * attention.of(head).size * len(heads) > MAX_BYTES:
         heads = [head]
     model = Path(origin["model"]).name
     caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())
-    return lines_html(seen, heads, head, model=model, caption=caption).encode()
+    return lines_html(attention, heads, head, model=model, caption=caption).encode()
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -217,7 +219,8 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """The same for a single input that was run by itself: `digest` is that of its tokens."""
+    """Origin of a single input that was run by itself, in the fields of `results.origin`; `digest` is that of its
+    tokens."""
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

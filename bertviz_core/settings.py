@@ -23,7 +23,7 @@ class Settings:
     Attributes:
         max_length: Tokens of a segment, special ones included.
         limit: The first so many segments, None for all.
-        seed: Of every random choice.
+        seed: Seed of every random choice.
         mode: "corrected", or "paper" for the release's own choices.
         dtype: Of the parameters; softmax and statistics are float32 and sums float64 in any case.
         weights: What is read as a map: attention weights, or how much each moves (docs/methods.md, section 11).
@@ -41,7 +41,8 @@ class Settings:
         return self.mode == "paper"
 
     def to_json(self) -> dict[str, Any]:
-        """For keys and provenance: without `weights` where these are attention weights, so that older keys hold."""
+        """The settings for keys and provenance; `weights` is left out for attention weights, so that older keys
+        hold."""
         values = asdict(self)
         if self.weights == "attention":
             del values["weights"]
@@ -73,7 +74,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How to compute; never part of a key.
+    """How a result is computed; never part of a key.
 
     Attributes:
         device: auto, cpu or cuda.

@@ -21,22 +21,25 @@ selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
 model = services.model(selection.checkpoint, selection.settings.dtype)
 with st.container(key="input-choice"):
-    one = input_choice.choose(selection, model)
-    if one.cut:
-        limit, most = selection.settings.max_length, selection.checkpoint.max_length
-        more = f" Raise “{sidebar.MAX_LENGTH}” in “More settings” to see them." if limit < (most or limit + 1) else ""
+    original = input_choice.choose(selection, model)
+    if original.cut:
+        limit, allowed = selection.settings.max_length, selection.checkpoint.max_length
+        more = (
+            f" Raise “{sidebar.MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
+        )
         st.warning(
-            f"{one.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=":material/content_cut:"
+            f"{original.cut:,} tokens over the limit of {limit} were cut from the end.{more}",
+            icon=":material/content_cut:",
         )
 
-positions = [p for p in marked_tokens.masked(address.get("mask")) if one.can_mask(p, model.tokens)]
-changed = mask(one, positions, model.tokens) if positions else one
+positions = [p for p in marked_tokens.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
+changed = mask(original, positions, model.tokens) if positions else original
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     shape = choices.segmented("Show", ["lines", "heatmap", "table"], key="as", default="lines")
     units = choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     sides = "all"
-    if one.layout.two_sides:
+    if original.layout.two_sides:
         sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
     min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
     hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
@@ -48,46 +51,46 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         off = switched_heads.choose(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
-shown = one if before else changed
-gold_tree.show(one)
+shown = original if before else changed
+gold_tree.show(original)
 weights = selection.settings.weights
-seen = look(shown.layout, services.attention(model, shown.example, weights), view)
+attention = look(shown.layout, services.attention(model, shown.example, weights), view)
 with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
-    attention_panel.claim(seen, selection, view, min_weight if shape == "lines" else 0)
-    whole = services.predictions(model, one, changed) if positions else ()
-    without = services.predictions(model, one, changed, off) if off is not None else ()
+    attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
+    whole = services.predictions(model, original, changed) if positions else ()
+    without = services.predictions(model, original, changed, off) if off is not None else ()
     if positions:
-        maps = (services.attention(model, each.example, weights) for each in (one, changed))
+        maps = (services.attention(model, each.example, weights) for each in (original, changed))
         difference = moved(*maps)
         attention_panel.masking(difference, whole, selection)
     if off is not None:
         switched_heads.guesses(whole, without, off)
-if not seen.weights.size:
+if not attention.weights.size:
     address.stop()
 
-other = beside.choose(compare, together, selection, model, one, [] if before else positions, view)
+other = beside.choose(compare, together, selection, model, original, [] if before else positions, view)
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left:
     if other is not None:
         st.markdown(f"**{boxes.plain(beside.first_title(together, selection))}**")
     if shape == "lines":
-        attention_panel.lines(seen, selection, one, model.tokens.mask is not None, min_weight, positions)
+        attention_panel.lines(attention, selection, original, model.tokens.mask is not None, min_weight, positions)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
-        page.chart(heatmap(seen, selection.head), "attention-heatmap", alt, clickable=False)
+        page.chart(heatmap(attention, selection.head), "attention-heatmap", alt, clickable=False)
     else:
-        attention_panel.table(seen, selection)
+        attention_panel.table(attention, selection)
 with right:
     if other is not None:
         st.markdown(f"**{boxes.plain(other.title)}**")
         attention_panel.beside(other, model.tokens.mask is not None, min_weight)
 with right if other is None else st.container():
     st.markdown("**All heads** on this input; click one to choose it")
-    attention_panel.pictures(seen, selection)
+    attention_panel.pictures(attention, selection)
 
-pair = token_pair.heads(seen, selection)
+pair = token_pair.heads(attention, selection)
 guesses = {"": whole} | ({} if off is None else {switched_heads.names(off): without})
-attention_panel.downloads(seen, selection, shown, pair, shape, guesses)
+attention_panel.downloads(attention, selection, shown, pair, shape, guesses)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

@@ -43,7 +43,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
 result = derived(cluster_view.labeled, cluster_view.pictured(stored, root), limits, tuple(named.items()))
 
-closeness, (one, other, least) = derived(cluster_view.summary, result)
+closeness, (first, other, divergence) = derived(cluster_view.summary, result)
 unit = unit_of(result)
 st.markdown(
     f"**Two heads of one layer differ by {closeness.within:.3g} {unit} on average, two heads of different layers by "
@@ -67,7 +67,7 @@ with right:
 page.metrics(
     [
         ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
-        ("Most similar heads", f"{one.label(base)}, {other.label(base)}", f"{least:.3g} {unit}"),
+        ("Most similar heads", f"{first.label(base)}, {other.label(base)}", f"{divergence:.3g} {unit}"),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
         ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", f"and {', '.join(rest)}"),
     ]

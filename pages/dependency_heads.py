@@ -3,7 +3,8 @@
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, best_words
+from bertviz_core.analyses.dependency_heads.gold_trees import best_words
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.plotting.head_map import value_map

@@ -14,7 +14,7 @@ with page.title("emergence"):
     sidebar.stepper(selection)
 result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
-emergence_view.made_of(result)
+emergence_view.origin(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
 course = derived(emergence_view.course, result)
 with claim:

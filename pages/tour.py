@@ -14,7 +14,7 @@ number = tour_view.navigation(last)
 results = tour_view.results_of(selection)
 step = shown[number - 1] if number < last else None
 with heading:
-    page.header("tour", selection, tour_view.made_of(step, results, selection))
+    page.header("tour", selection, tour_view.corpus_name(step, results, selection))
 
 with st.container(border=True):
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -23,11 +23,11 @@ with st.container(border=True):
     if step is None:
         tour_view.end(results, selection)
     else:
-        found = tour_view.findings_of(step, results, selection.base)
-        tour_view.question(step, number, found, selection.base)
-        if found is not None:
+        findings = tour_view.findings_of(step, results, selection.base)
+        tour_view.question(step, number, findings, selection.base)
+        if findings is not None:
             tour_figures.draw(step, f"tour-{number}", results, selection)
         elif not tour_view.compute(step, results, selection):
             st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
-        if found is not None:
-            tour_view.answer(number, found, selection)
+        if findings is not None:
+            tour_view.answer(number, findings, selection)

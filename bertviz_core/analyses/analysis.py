@@ -32,7 +32,7 @@ class Options:
         """Raise SettingsError for values that the analysis does not know."""
 
     def in_mode(self, paper: bool) -> Options:
-        """The same options under a mode, without what that mode makes redundant."""
+        """The options that count in a mode: without those that the mode makes redundant."""
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -85,9 +85,9 @@ class Analysis:
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
         package: Where its modules are, as `__name__` in the package's `__init__`.
-        title: As the navigation shows it.
+        title: Name in the navigation.
         summary: One sentence, the help of its command.
-        section: Of the paper, beside the title.
+        section: Section of the paper, shown beside the title.
         icon: In the navigation.
         result: Name of the Result class in `package.result`; HeadAverages without it.
         corpus: Kind of corpus that is read.
@@ -96,17 +96,17 @@ class Analysis:
         columns: What it says of every head.
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: The same as `control_key`, where that is not derived from its name.
+        control: Name of the control (`control_key`), where that is not derived from the analysis's name.
         formula: In LaTeX, for a page that is not written by hand.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
-        masked_lm: Whether it needs the head that predicts masked words.
+        masked_lm: Whether the analysis needs the head that predicts masked words.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` or `measure.run_stages` is
             given the whole corpus where it is not.
-        reads_maps: Whether it reads attention maps, so that norms can stand in for them.
+        reads_maps: Whether the analysis reads attention maps, so that norms can stand in for them.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Analysis:
 
     @property
     def command(self) -> str:
-        """The name of its command."""
+        """Name of the analysis's command."""
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
@@ -146,12 +146,12 @@ class Analysis:
 
     @property
     def measure(self) -> Any:
-        """The module that computes."""
+        """Module that computes the analysis."""
         return self._module("measure")
 
     @property
     def result_class(self) -> Any:
-        """The class of its results."""
+        """Class of the analysis's results."""
         if self.result:
             return getattr(self._module("result"), self.result)
         from bertviz_core.analyses.head_averages import averages_of
@@ -159,7 +159,7 @@ class Analysis:
         return averages_of(self.name)
 
     def accumulator(self, model: AttentionModel, request: Any) -> Any:
-        """What one pass feeds."""
+        """A new accumulator of the analysis, which one pass feeds."""
         if hasattr(self.measure, "accumulator"):
             return self.measure.accumulator(model, request)
         from bertviz_core.analyses.averages import SegmentAverages
@@ -175,7 +175,7 @@ class Analysis:
         return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
 
     def cost(self, checkpoint: Checkpoint) -> float:
-        """Forward passes that it takes with one model."""
+        """Number of forward passes that the analysis takes with one model."""
         return self.forwards(checkpoint) if callable(self.forwards) else self.forwards
 
     def column(self, quantity: str) -> HeadColumn:
@@ -183,12 +183,12 @@ class Analysis:
         return next(column for column in self.columns if column.quantity == quantity)
 
     def map_of(self, quantity: str) -> dict[str, str]:
-        """The part of its page's address that shows the map of one quantity."""
+        """Address parameters that show the map of one quantity on the analysis's page."""
         return {self.control_key: quantity}
 
     @property
     def control_key(self) -> str:
-        """Key of its page's choice of the column that the map shows."""
+        """Address parameter of the quantity that the page's map shows."""
         return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:

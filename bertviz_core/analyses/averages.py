@@ -32,19 +32,19 @@ class PackedExamples(Mapping[int, Encoded]):
     """The examples of a `state`, each built when it is read: most of a chunk's do not outlast its merge."""
 
     def __init__(self, numbers: list[int], where: list[str], ends: list[int], ids: np.ndarray) -> None:
-        self._places = {number: place for place, number in enumerate(numbers)}
+        self._indices = {number: index for index, number in enumerate(numbers)}
         self._where, self._ends, self._ids = where, ends, ids
 
     def __getitem__(self, number: int) -> Encoded:
-        place = self._places[number]
-        ids = self._ids[self._ends[place] : self._ends[place + 1]].astype(np.int64)
-        return Encoded(number, self._where[place], ids, np.zeros_like(ids))
+        index = self._indices[number]
+        ids = self._ids[self._ends[index] : self._ends[index + 1]].astype(np.int64)
+        return Encoded(number, self._where[index], ids, np.zeros_like(ids))
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._places)
+        return iter(self._indices)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indices)
 
 
 class SegmentAverages:
@@ -111,7 +111,7 @@ class SegmentAverages:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over what `state` gave."""
+        """Set the sums and the top segments from a `state`."""
         import torch
 
         for name in SUMS:
@@ -137,7 +137,7 @@ class SegmentAverages:
         return numbers
 
     def texts(self, tokens: Tokens) -> dict[str, Any]:
-        """Where the top segments stand, and their tokens, by number (as text)."""
+        """Locations and tokens of the top segments, by segment number (as text)."""
         chosen = [self.examples[number] for number in self._numbers()]
         return {str(e.number): {"where": e.where, "tokens": tokens.names(e.ids)} for e in chosen}
 

@@ -41,12 +41,12 @@ class ChunkWorker:
         return self._folder(fingerprint, folder) is not None
 
     def receive(self, fingerprint: str, name: str, data: bytes) -> None:
-        """One file of a model."""
+        """Store one file of a model on this machine."""
         folder = self._received.setdefault(fingerprint, tempfile.TemporaryDirectory(prefix="bertviz-model-"))
         Path(folder.name, Path(name).name).write_bytes(data)
 
     def load(self, task: str) -> str:
-        """Make ready for one pass.
+        """Load the model of one pass.
 
         Args:
             task: JSON, see `cluster.task_of`.
@@ -57,14 +57,14 @@ class ChunkWorker:
         fields = json.loads(task)
         try:
             settings = Settings(**fields["settings"])
-            found = self._checkpoint(fields)
-            self.model = observing(self._load(found, fields), settings.weights)
+            model_files = self._checkpoint(fields)
+            self.model = observing(self._load(model_files, fields), settings.weights)
         except BertvizError as error:
             return json.dumps({"error": [error.what, error.where, error.hint]})
         source = Source(**fields["source"], opener=io.BytesIO)
         self.batch_tokens = fields["batch_tokens"]
         self.requests = [
-            Request(analysis, found, source, settings, options) for analysis, options in fields["requests"]
+            Request(analysis, model_files, source, settings, options) for analysis, options in fields["requests"]
         ]
         analysis = ANALYSES[self.requests[0].analysis]
         if not analysis.chunked:
@@ -77,31 +77,39 @@ class ChunkWorker:
         """What the requests at these places sum over a chunk: `pack` of the sums' bytes by place, or of an error."""
         fields = json.loads(chunk)
         kind, source, settings = self.examples
-        place = Chunk(**fields | {"start": Start(**fields["start"])})
-        return self._sums(which, lambda: kind.of_part(source, self.model.tokens, settings, place, data))
+        part = Chunk(**fields | {"start": Start(**fields["start"])})
+        return self._sums(which, lambda: kind.of_part(source, self.model.tokens, settings, part, data))
 
     def compute_part(self, data: bytes) -> bytes:
-        """The same of the first request over examples that `pack_examples` gave."""
+        """Sum the first request over a part of its examples.
+
+        Args:
+            data: The examples, as `pack_examples` gives them.
+
+        Returns:
+            The sums as `compute` returns them.
+        """
         return self._sums([0], lambda: unpack_examples(data))
 
     def _sums(self, which: list[int], examples: Callable[[], Iterable[Any]]) -> bytes:
         try:
-            wanted = [self.requests[place] for place in which]
-            sums = compute_chunk(self.model, wanted, examples(), Progress(), self.batch_tokens)
+            requests = [self.requests[index] for index in which]
+            sums = compute_chunk(self.model, requests, examples(), Progress(), self.batch_tokens)
         except BertvizError as error:
             return pack({"error": str(error)})
         except Exception as error:
             return pack({"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
-        return pack({str(place): each.to_bytes() for place, each in zip(which, sums, strict=True)})
+        return pack({str(index): each.to_bytes() for index, each in zip(which, sums, strict=True)})
 
-    def _load(self, found: Checkpoint, fields: dict[str, Any]) -> AttentionModel:
+    def _load(self, model_files: Checkpoint, fields: dict[str, Any]) -> AttentionModel:
         from bertviz_core.models.loading import load
 
         key = (fields["fingerprint"], fields["device"], fields["settings"].get("dtype"), fields["masked_lm"])
         if self._loaded is None or self._loaded[0] != key:
             self._loaded = None
             gc.collect()
-            model = load(found, fields["device"], Settings(**fields["settings"]).dtype, masked_lm=fields["masked_lm"])
+            dtype = Settings(**fields["settings"]).dtype
+            model = load(model_files, fields["device"], dtype, masked_lm=fields["masked_lm"])
             self._loaded = key, model
         return self._loaded[1]
 

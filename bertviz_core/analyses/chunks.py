@@ -62,7 +62,7 @@ def compute_chunk(
 
 
 class Sums:
-    """What one request has summed.
+    """Sums of one request over the chunks of a corpus.
 
     Attributes:
         total: The first `done` chunks, merged.
@@ -100,7 +100,7 @@ class Sums:
         details.keep(self.store, self.request.key(), number, len(self.chunks), detail)
 
     def to_bytes(self, **metadata: str) -> bytes:
-        """What a job that goes on needs."""
+        """Pack the sums, so that a later job can resume from them."""
         waiting = {
             f"waiting/{number}": part if isinstance(part, bytes) else part.to_bytes()
             for number, part in self.waiting.items()
@@ -108,7 +108,7 @@ class Sums:
         return pack({"done": self.done, "total": self.total.to_bytes(), **waiting}, **metadata)
 
     def restore(self, data: bytes) -> None:
-        """Go on from there."""
+        """Resume from sums that `to_bytes` packed."""
         state = unpack(data)
         total = self.total.from_bytes(state.pop("total"))
         self.total, self.done = total, state.pop("done")
@@ -120,7 +120,7 @@ class ChunkPass:
 
     Args:
         together: The requests.
-        index: Of their corpus.
+        index: Index of the corpus.
         model: Says the shapes of the sums, and where they are.
         store: Keeps them while the job runs.
         execution: What the rounding of sums depends on: the device and the tokens of a batch.
@@ -143,7 +143,7 @@ class ChunkPass:
 
     @property
     def done(self) -> int:
-        """How many examples need not be computed any more."""
+        """Number of examples that all requests have summed."""
         needed = {chunk.number for chunk, _ in self.needed()}
         return sum(chunk.examples for chunk in self.index.chunks if chunk.number not in needed)
 
@@ -174,7 +174,7 @@ class ChunkPass:
         self._cost = self._saved - started
 
     def drop(self) -> None:
-        """Forget what was saved: the results are there."""
+        """Delete the saved sums once the results are stored."""
         if self.store is not None:
             self.store.drop_work(work_name(request) for request in self.together)
 
@@ -194,8 +194,8 @@ def run_here(
     slices = Slices(examples.source)
     for chunk, which in chunks.needed():
         part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-        wanted = [chunks.together[index] for index in which]
-        chunks.take(chunk.number, which, compute_chunk(model, wanted, part, progress, batch_tokens))
+        requests = [chunks.together[index] for index in which]
+        chunks.take(chunk.number, which, compute_chunk(model, requests, part, progress, batch_tokens))
 
 
 def share_done(store: Store, request: Request) -> float | None:
@@ -207,5 +207,5 @@ def share_done(store: Store, request: Request) -> float | None:
 
 
 def work_name(request: Request) -> str:
-    """Under which a job keeps what it has summed."""
+    """Name in the store of the sums of an unfinished request."""
     return f"chunks/{request.key()}"

@@ -39,7 +39,7 @@ class Cluster(AbstractContextManager["Cluster"]):
 
     @property
     def pool(self) -> Pool:
-        """The workers."""
+        """The pool of workers, started on first use."""
         if self._pool is None:
             how = self.execution
             self._pool = Pool(ChunkWorker, how.workers, how.ray, how.device, self._prepare)
@@ -71,8 +71,8 @@ class Cluster(AbstractContextManager["Cluster"]):
             raise ModelError(
                 "Some workers have a GPU and some have none: their sums would differ.", hint="Give --device cpu."
             )
-        found = together[0].checkpoint
-        return AttentionModel(checkpoint=found, encoder=None, tokens=load_tokens(found), **answers[0])
+        checkpoint = together[0].checkpoint
+        return AttentionModel(checkpoint=checkpoint, encoder=None, tokens=load_tokens(checkpoint), **answers[0])
 
     def _loaded(self, progress: Progress) -> list[dict[str, Any]]:
         """What every worker says when it has loaded the model; a worker that is lost meanwhile is replaced."""
@@ -91,16 +91,16 @@ class Cluster(AbstractContextManager["Cluster"]):
 
     def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
         """Compute what is missing, and merge it."""
-        places: dict[int, tuple[int, list[int]]] = {}
+        pending: dict[int, tuple[int, list[int]]] = {}
         self._progress = progress
 
         def take(task: Task, answer: bytes) -> None:
             parts = _sums(answer)
-            number, which = task.number, places[task.number][1]
-            chunks.take(number, which, [parts[str(place)] for place in which])
-            progress.advance(places.pop(number)[0])
+            number, which = task.number, pending[task.number][1]
+            chunks.take(number, which, [parts[str(index)] for index in which])
+            progress.advance(pending.pop(number)[0])
 
-        self.pool.run("compute", self._tasks(chunks, examples, places), take, progress)
+        self.pool.run("compute", self._tasks(chunks, examples, pending), take, progress)
 
     def run_parts(
         self, parts: dict[int, list[Encoded]], take: Callable[[int, bytes], None], progress: Progress
@@ -117,12 +117,12 @@ class Cluster(AbstractContextManager["Cluster"]):
         self.pool.run("compute_part", tasks, take_answer, progress)
 
     def _tasks(
-        self, chunks: ChunkPass, examples: Examples[Any], places: dict[int, tuple[int, list[int]]]
+        self, chunks: ChunkPass, examples: Examples[Any], pending: dict[int, tuple[int, list[int]]]
     ) -> Iterator[Task]:
         """Each chunk with its bytes, read when it is given out."""
         slices = Slices(examples.source)
         for chunk, which in chunks.needed():
-            places[chunk.number] = chunk.examples, which
+            pending[chunk.number] = chunk.examples, which
             data = slices.read(chunk.start.offset, chunk.end)
             yield Task(chunk.number, (which, json.dumps(asdict(chunk)), data))
 
@@ -139,9 +139,9 @@ class Cluster(AbstractContextManager["Cluster"]):
 
     def _send_files(self, worker: Any) -> None:
         """Give the model's files, through Ray's object store, to a worker on a machine that has not got them."""
-        ray, found = self.pool.ray, self._together[0].checkpoint
+        ray, checkpoint = self.pool.ray, self._together[0].checkpoint
         try:
-            for path in sorted(path for path in found.folder.iterdir() if path.is_file()):
+            for path in sorted(path for path in checkpoint.folder.iterdir() if path.is_file()):
                 if path.name not in self._files:
                     self._files[path.name] = ray.put(path.read_bytes())
                 sent = worker.receive.remote(self._fields["fingerprint"], path.name, self._files[path.name])
@@ -161,14 +161,14 @@ def _sums(answer: bytes) -> dict[str, bytes]:
 def task_of(together: Sequence[Request], execution: Execution, masked_lm: bool) -> dict[str, Any]:
     """All that a worker has to know of a pass, as JSON."""
     first = together[0]
-    found, source = first.checkpoint, first.source
+    checkpoint, source = first.checkpoint, first.source
     return {
         "requests": [[request.analysis, request.options] for request in together],
         "settings": first.settings.to_json(),
-        "name": found.name,
-        "folder": str(found.folder.absolute()),
-        "revision": found.revision,
-        "fingerprint": found.fingerprint(),
+        "name": checkpoint.name,
+        "folder": str(checkpoint.folder.absolute()),
+        "revision": checkpoint.revision,
+        "fingerprint": checkpoint.fingerprint(),
         "source": {"name": source.name, "digest": source.digest, "size": source.size},
         "device": execution.device,
         "batch_tokens": execution.batch_tokens,

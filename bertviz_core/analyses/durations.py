@@ -32,7 +32,7 @@ WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
 
 
 def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
-    """Of all passes together; None where a corpus cannot be read.
+    """Estimated seconds of all passes together; None where a corpus cannot be read.
 
     Args:
         store: Where earlier passes have left what they took.
@@ -45,7 +45,7 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
 
 
 def text(length: float | None) -> str:
-    """As "about 40 s" or "about 12 min"."""
+    """A duration for people, as "about 40 s" or "about 12 min"."""
     if length is None:
         return "unknown time"
     return f"about {length:,.0f} s" if length < 100 else f"about {length / 60:,.0f} min"
@@ -77,7 +77,7 @@ def operations(request: Request) -> float:
 
 
 def _seconds(store: Store | None, together: Sequence[Request], loading: float) -> float:
-    """Of one pass, whose loading takes so long where no pass was timed."""
+    """Estimated seconds of one pass, whose loading takes so long where no pass was timed."""
     first, tokens = together[0], _tokens(together[0])
     work = _work(together)
     records = _records(store, together) if store else []
@@ -102,7 +102,7 @@ def _length(request: Request) -> float:
 
 
 def _tokens(request: Request) -> float:
-    """Of the corpus, as far as it is read."""
+    """Number of tokens of the corpus, as far as it is read."""
     tokens = words_of(request.source) * PIECES[ANALYSES[request.analysis].corpus]
     limit = request.settings.limit
     return tokens if limit is None else max(1.0, min(tokens, limit * _length(request)))

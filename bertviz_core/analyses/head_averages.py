@@ -55,7 +55,7 @@ class HeadAverages(Result):
         return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
 
     def estimates(self) -> dict[str, Estimate]:
-        """With standard errors over segments; a single segment has none."""
+        """Every present quantity with its standard errors over segments; a single segment has none."""
         counts = dict(zip(self.quantities, self.segments.tolist(), strict=True))
         return {
             name: Estimate(self[name], self.error[self.quantities.index(name)] if counts[name] > 1 else None)

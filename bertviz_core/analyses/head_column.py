@@ -30,7 +30,7 @@ class HeadColumn:
         percent: Whether values are shown as percentages.
         name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
         marker: Color and symbol of its dots.
-        overview: Whether it stands in the overview and the head panel.
+        overview: Whether the column is in the overview and the head panel.
     """
 
     quantity: str
@@ -44,15 +44,15 @@ class HeadColumn:
 
     @property
     def short(self) -> str:
-        """The shorter label."""
+        """The shorter name of the column, or its label."""
         return self.name or self.label
 
     def text(self, value: float) -> str:
-        """A value as it is shown."""
+        """A value of the column as it is shown."""
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
     def series(self, result: Any) -> Series:
-        """Its dots in a figure by layer."""
+        """The column's dots in a figure by layer."""
         from bertviz_core.plotting.style import Series
 
         values = self.read(result)

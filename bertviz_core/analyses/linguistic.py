@@ -45,7 +45,7 @@ def linguistic(results: Mapping[str, Any]) -> dict[str, str]:
     """Label of a head -> what section 4 found it best at: the heads that Figure 6 marks with crosses."""
     pairs = clear_relations(results["dependency_heads"].default_view()) if "dependency_heads" in results else []
     if "coreference_heads" in results:
-        pairs += _found_coreference(results["coreference_heads"])
+        pairs += _coreference_heads(results["coreference_heads"])
     return joined(pairs)
 
 
@@ -66,7 +66,7 @@ def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
     return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
 
 
-def _found_coreference(result: Any) -> list[tuple[str, str]]:
+def _coreference_heads(result: Any) -> list[tuple[str, str]]:
     """The best head on all mentions together, where it is above the nearest mention on held-out documents."""
     counts = result.default_view()
     return [(counts.best().head.label(), "coreference")] if counts.is_above("nearest") else []

@@ -41,7 +41,7 @@ def page(
     """The listed entries from number `first` on, in their order.
 
     Args:
-        blocks: Of the list.
+        blocks: Blocks of the list, in order.
         rank: Which of a block's entries are listed, and their steps.
         read: An entry of a block by its place.
         counts: Their `tally`, which says what blocks the page is in.
@@ -56,9 +56,9 @@ def page(
     for number, block in enumerate(blocks):
         if not on_page[:, number].any():
             continue
-        places, ranks = rank(block)
+        indices, ranks = rank(block)
         for step in np.flatnonzero(on_page[:, number]):
             start = int(starts[step, number])
-            inside = places[ranks == step][max(0, first - start) : last - start].tolist()
-            entries |= {max(first, start) + i: read(block, place) for i, place in enumerate(inside)}
+            inside = indices[ranks == step][max(0, first - start) : last - start].tolist()
+            entries |= {max(first, start) + i: read(block, index) for i, index in enumerate(inside)}
     return [entries[rank] for rank in sorted(entries)]

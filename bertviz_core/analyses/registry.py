@@ -74,7 +74,7 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
 
 
 def examples_class(kind: Kind) -> type[Examples[Encoded]]:
-    """What reads corpora of one kind."""
+    """Class that reads corpora of one kind as encoded examples."""
     from bertviz_core.models.segments import Segments
     from bertviz_core.models.sentences import Sentences
     from bertviz_core.models.windows import Windows

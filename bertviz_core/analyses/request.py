@@ -42,11 +42,11 @@ class Request:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def for_analysis(self, analysis: str) -> Request:
-        """The same model, corpus and settings under another analysis, with its default options."""
+        """The request for another analysis of the same model, corpus and settings, with default options."""
         if analysis == self.analysis:
             return self
         return Request(analysis, self.checkpoint, self.source, self.settings)
 
     def on(self, source: Source) -> Request:
-        """The same on another corpus."""
+        """The request on another corpus."""
         return replace(self, source=source)

@@ -41,11 +41,11 @@ def compute(
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
     is kept, and a later call goes on from there.
     """
-    wanted = shared(request)
-    pinned = store.pinned(other.key() for other in wanted) if store else nullcontext()
+    together = shared(request)
+    pinned = store.pinned(other.key() for other in together) if store else nullcontext()
     with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
-        results = compute_pass(wanted, store, execution, progress or Progress(), model, workers=workers)
-    return results[wanted.index(request)]
+        results = compute_pass(together, store, execution, progress or Progress(), model, workers=workers)
+    return results[together.index(request)]
 
 
 def shared(request: Request) -> list[Request]:
@@ -78,7 +78,7 @@ def compute_all(
     others, but for those of other models that would fail the same way.
 
     Args:
-        requests: Of one model after another.
+        requests: Requests of one model after another.
         store: Where results are kept.
         execution: How passes run.
         progress: Counts passes, and where it is in each.
@@ -100,7 +100,7 @@ def try_all(
     progress: Progress | None = None,
     load: Load | None = None,
 ) -> list[tuple[list[Request], BertvizError]]:
-    """The same, except that a pass that fails does not stop the others.
+    """Compute and store what is missing, as `compute_all` does, going on after a pass that fails.
 
     Returns:
         (requests, error) of each pass that failed.

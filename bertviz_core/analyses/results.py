@@ -40,7 +40,7 @@ class Result(ABC):
         """A tidy table, one row for each thing counted."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """By the names in `more_tables`, every number that the table of `to_frame` only sums up; tidy."""
+        """The tables named in `more_tables`, tidy: every number that the table of `to_frame` only sums up."""
         return {}
 
     def claim(self) -> str:
@@ -84,7 +84,8 @@ class Result(ABC):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The inverse; raises ValueError, KeyError or TypeError for bytes of another kind or version."""
+        """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for bytes of another kind or
+        version."""
         analysis = metadata_of(data)["analysis"]
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")

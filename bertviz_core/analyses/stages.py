@@ -29,13 +29,13 @@ KEPT = 2_000_000_000  # bytes that one job keeps, and a fifth of the store at mo
 
 @dataclass
 class KeptStages:
-    """The passes of one request.
+    """Passes of one request, whose parts are stored until the result is.
 
     Attributes:
         request: What is asked for.
         store: Keeps the parts until `drop`.
         execution: What their rounding depends on, as for chunks.
-        batch_tokens: Of a batch; the model's own number where it is None.
+        batch_tokens: Tokens of a batch; the model's own number where it is None.
         cluster: Workers that compute the parts; None for this process.
     """
 
@@ -86,7 +86,7 @@ class KeptStages:
                     progress.advance(len(parts.pop(number)))
 
     def drop(self) -> None:
-        """Forget what was kept: the result is there."""
+        """Delete the stored parts once the result is stored."""
         if self.store:
             self.store.drop_work([*self._names, work_name(self.request)])
 

@@ -34,7 +34,7 @@ def requests() -> list[Request]:
 
 
 def reports() -> list[ReportRequest]:
-    """Those whose attention lines ship too."""
+    """The report requests whose attention lines ship with the project."""
     corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
     return [ReportRequest(find(DEMO), corpora, Settings(mode=mode)) for mode in MODES]
 

@@ -29,7 +29,7 @@ class Claim:
     """A statement of the paper.
 
     Attributes:
-        section: Of the paper.
+        section: Section of the paper.
         analysis: Whose result decides it.
         text: What the paper says of BERT-base, with its numbers.
         rule: What must be so of a model, with the threshold.
@@ -60,7 +60,7 @@ def compare(low: float, high: float, threshold: float) -> State:
 
 
 def decided(holds: bool) -> State:
-    """For a rule without an interval."""
+    """The state of a rule that has no interval."""
     return "holds" if holds else "does not hold"
 
 

@@ -28,7 +28,7 @@ def _no_head_parses(result: Any) -> Verdict:
     )
 
 
-def _a_relation_is_found(result: Any) -> Verdict:
+def _relation_is_clear(result: Any) -> Verdict:
     shown = result.default_view()
     n, scores, offsets = shown.n.sum(0), _score(shown), shown.offset_accuracy.max(0)
     low, high = wilson(scores * n, n)
@@ -153,7 +153,7 @@ STRUCTURE = (
         f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
         f"For one relation the best head is more than {POINTS:.0%} above the best offset, with its interval. "
         f"{HELD_OUT}",
-        _a_relation_is_found,
+        _relation_is_clear,
     ),
     Claim(
         "4.2",

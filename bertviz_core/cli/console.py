@@ -110,7 +110,7 @@ class Console:
             exports.check_path(path, exports.suffixes(analysis, result_class))
 
     def computed(self, request: Request) -> Any:
-        """The stored result, or a new one."""
+        """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
         model_pass.check_model(request)
         store = self.opened_store()
@@ -122,7 +122,7 @@ class Console:
         return result
 
     def write(self, result: Any) -> None:
-        """To every --out; to standard output, as a table, where there is none."""
+        """Write a result to every --out, or print its table where there is none."""
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:
@@ -137,7 +137,7 @@ class Console:
 
 
 class PrintedProgress(Progress):
-    """Says where it is on standard error, a few times a second on a terminal, every ten seconds in a log."""
+    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log."""
 
     last_shown: float = 0.0
 

@@ -103,11 +103,11 @@ def attention(
     if head is None:
         raise SettingsError("There is no head.", hint="Give --head 3-5, or --pair 3:7 for all heads.")
     chosen = Head.parse(head)
-    seen, origin = _look(console, chosen, item, view)
+    shown, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(seen, chosen, path, origin, min_weight)
+        exports.write_input(shown, chosen, path, origin, min_weight)
     if not console.out:
-        print(seen.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
+        print(shown.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
 def _positions(pair: str) -> tuple[int, int]:
@@ -118,13 +118,13 @@ def _positions(pair: str) -> tuple[int, int]:
 
 
 def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
-    seen, origin = _look(console, Head(0, 0), item, view)
-    query, key = seen.pair(*positions)
+    shown, origin = _look(console, Head(0, 0), item, view)
+    query, key = shown.pair(*positions)
     for path in console.out or []:
-        exports.write_bytes(path, seen.pair_to_csv(query, key, origin))
+        exports.write_bytes(path, shown.pair_to_csv(query, key, origin))
     if not console.out:
-        print(f"{seen.queries.labels[query]} -> {seen.keys.labels[key]}")
-        print(seen.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format=lambda w: f"{w:.3f}"))
+        print(f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}")
+        print(shown.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format=lambda w: f"{w:.3f}"))
 
 
 def segments_of(console: Console) -> Segments:

@@ -33,14 +33,15 @@ def store_list(store: Folder = None) -> None:
     opened = _opened(store)
     times, heads = opened.times(), dict(opened.heads())
     rows = [
-        _described(opened, entry, heads.get(entry.key, b"")) | _where(entry, times.get(f"{entry.kind}/{entry.key}", 0))
+        _described(opened, entry, heads.get(entry.key, b""))
+        | _location(entry, times.get(f"{entry.kind}/{entry.key}", 0))
         for entry in opened.entries()
     ]
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
 def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
-    """What an entry is."""
+    """Row of the list for one entry of the store."""
     if entry.kind == "upload":
         upload = Uploads(store).find(entry.key)
         return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
@@ -59,7 +60,7 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
     return {"what": header[0], "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
 
 
-def _where(entry: Entry, stored: float) -> dict[str, str]:
+def _location(entry: Entry, stored: float) -> dict[str, str]:
     date = datetime.fromtimestamp(stored).strftime("%Y-%m-%d %H:%M")
     return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
@@ -72,7 +73,7 @@ def store_trim(store: Folder = None, limit: Limit = None) -> None:
 
 @store_app.command("clear")
 def store_clear(store: Folder = None) -> None:
-    """Forget all results and uploads."""
+    """Delete all results and uploads."""
     print(f"{_opened(store).clear():,} entries cleared")
 
 

@@ -19,35 +19,36 @@ NAMED = 5  # checkpoints that are offered: the first, the last, and those betwee
 
 
 def names(emergence: Emergence, analysis: str) -> dict[str, str]:
-    """Address, as "step-500", -> name; empty for an analysis that the emergence has nothing of."""
+    """Address, as "step-500" -> name of the checkpoints to offer; empty for an analysis that the emergence does not
+    store."""
     if analysis not in (*QUANTITIES, "dependency_heads"):
         return {}
-    places = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
-    steps = emergence.steps[places].tolist()
+    chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
+    steps = emergence.steps[chosen].tolist()
     return {f"step-{step}": f"training of {emergence.provenance['model']['name']}, step {step:,}" for step in steps}
 
 
 def result(emergence: Emergence, analysis: str, address: str) -> Result:
     """One checkpoint's result. Averages have the standard errors that the emergence has."""
-    place = emergence.steps.tolist().index(int(address.removeprefix("step-")))
+    index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
     origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
     about = origin["model"] | {
-        "name": f"{origin['model']['name']}, step {emergence.steps[place]:,}",
-        "fingerprint": origin["checkpoints"][place]["fingerprint"],
+        "name": f"{origin['model']['name']}, step {emergence.steps[index]:,}",
+        "fingerprint": origin["checkpoints"][index]["fingerprint"],
     }
     provenance = origin | {"analysis": analysis, "model": about, "options": {}}
     if analysis == "dependency_heads":
         shown = {name: origin["options"][name] for name in ("view", "min_count")}
         shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
         corpus = emergence.provenance["others"]["treebank"]
-        return replace(emergence.dependency(place), provenance=provenance | {"corpus": corpus, "options": shown})
-    return _averages(emergence, analysis, place, provenance)
+        return replace(emergence.dependency(index), provenance=provenance | {"corpus": corpus, "options": shown})
+    return _averages(emergence, analysis, index, provenance)
 
 
-def _averages(emergence: Emergence, analysis: str, place: int, provenance: dict[str, Any]) -> Result:
+def _averages(emergence: Emergence, analysis: str, index: int, provenance: dict[str, Any]) -> Result:
     quantities = [name for name in QUANTITIES[analysis] if name in emergence.present]
     rows = [emergence.quantities.index(name) for name in quantities]
-    mean, error = emergence.averages[place, rows], emergence.errors[place, rows]
+    mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
     top = np.zeros((*mean.shape, 0))
     segments = np.full(len(quantities), provenance["segments"])
     return averages_of(analysis)(provenance, quantities, mean, error, segments, top.astype(int), top, {})

@@ -15,7 +15,7 @@ CONSERVATIVE = (
 
 
 def values_of(provenance: dict[str, Any]) -> dict[str, Any]:
-    """What a run was computed from and with, by name."""
+    """Model, corpus, settings and options that a run was computed with, by name."""
     settings = {"weights": "attention"} | provenance["settings"]
     corpora = {role: other["digest"] for role, other in provenance.get("others", {}).items()}
     return {
@@ -61,7 +61,7 @@ def _shown(value: Any) -> Any:
 
 
 def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
-    """The differences between the runs, in a few words each."""
+    """Names of the two runs: what differs between them, in a few words each."""
     if not (different := differing(a, b)):
         return "A", "B"
     models = short_names([run["model"]["name"] for run in (a, b)])

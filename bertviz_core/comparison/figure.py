@@ -15,7 +15,7 @@ UNMARKED = "#8c8c8c"
 
 
 def paper_figure(result: Comparison) -> go.Figure:
-    """The quantity that is shown at first."""
+    """The quantity that the comparison opens on: a scatter plot, or by depth for models of different shapes."""
     return (scatter if result.changes else by_depth)(result, result.opens_on)
 
 

@@ -58,7 +58,7 @@ class Change:
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> Change:
-        """From the two runs' estimates."""
+        """The change of one quantity between the two runs' estimates."""
         difference = b.values - a.values
         error = np.hypot(a.standard_error, b.standard_error)
         interval = newcombe(a.values, a.n, b.values, b.n) if a.n and b.n else normal(difference, error)
@@ -98,39 +98,41 @@ class Comparison(Result):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The differences between A and B."""
+        """Names of A and B: what differs between them, in a few words each."""
         return names(self.provenance, self.other)
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know before believing a difference."""
-        found = cautions(self.provenance, self.other)
+        """Sentences that a reader must know before believing a difference."""
+        warnings = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_first(run).values.shape) for run in (self.a, self.b))
-            found.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+            warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
         if self.missing:
-            found.append(f"Only one of the runs has: {', '.join(self.missing)}.")
+            warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
             untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else ONE_SEGMENT
-            found = [*(note for note in found if note != CONSERVATIVE), UNTESTED.get(self.compared, untested)]
-        return found
+            warnings = [note for note in warnings if note != CONSERVATIVE]
+            warnings.append(UNTESTED.get(self.compared, untested))
+        return warnings
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
         return {"the numbers of A": self.provenance, "the numbers of B": self.other}
 
     def file_parts(self) -> tuple[str, ...]:
-        """Also what is compared, and the differences."""
-        kind, *made_of = Result.file_parts(self)
-        return kind, self.compared, *made_of, *self.names
+        """Parts of a file's name: also what is compared, and what differs."""
+        kind, *inputs = Result.file_parts(self)
+        return kind, self.compared, *inputs, *self.names
 
     def arrays(self) -> dict[str, Any]:
         return {}
 
     def summary(self) -> dict[str, Any]:
-        """Under "a", "b", "difference", "p" and the interval's ends: quantity -> (layer, head)."""
+        """The compared values under "a", "b", "difference", "p", "low" and "high": quantity -> (layer, head)."""
         parts: dict[str, dict[str, np.ndarray]] = {
-            name: {key: one.values for key, one in run.items()} for name, run in (("a", self.a), ("b", self.b))
+            name: {key: quantity.values for key, quantity in run.items()}
+            for name, run in (("a", self.a), ("b", self.b))
         }
         for name in ("difference", "p", "low", "high"):
             parts[name] = {key: getattr(change, name) for key, change in self.changes.items()}
@@ -193,12 +195,12 @@ class Comparison(Result):
         return next(iter(self.a))
 
     def label(self, key: str) -> str:
-        """What a quantity is called on the screen."""
+        """The screen's name of a quantity."""
         labels = {column.quantity: column.label for column in ANALYSES[self.compared].columns}
         return labels.get(key, key.replace("_", " "))
 
     def claim_of(self, key: str, base: int = 1) -> str:
-        """What changed in one quantity, in one sentence."""
+        """One sentence on how heads changed in one quantity."""
         change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
         at = (head.layer, head.head)
@@ -213,33 +215,34 @@ class Comparison(Result):
 
 def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
-    one, other = a.default_view(), b.default_view()
-    found, beside = _estimates(one), _estimates(other)
-    opening = _opening(one)
-    shared = sorted((key for key in found if key in beside), key=lambda key: key != opening)
+    first_view, second_view = a.default_view(), b.default_view()
+    estimates, other_estimates = _estimates(first_view), _estimates(second_view)
+    opening = _opening(first_view)
+    shared = sorted((key for key in estimates if key in other_estimates), key=lambda key: key != opening)
     if a.analysis != b.analysis or not shared:
         raise SettingsError(
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    first, second = ({key: run[key] for key in shared} for run in (found, beside))
+    first, second = ({key: run[key] for key in shared} for run in (estimates, other_estimates))
     same_shape = _first(first).values.shape == _first(second).values.shape
     changes = {key: Change.of(first[key], second[key]) for key in shared} if same_shape else {}
-    missing = sorted(found.keys() ^ beside.keys())
-    return Comparison(one.provenance, a.analysis, first, second, other.provenance, missing, changes)
+    missing = sorted(estimates.keys() ^ other_estimates.keys())
+    return Comparison(first_view.provenance, a.analysis, first, second, second_view.provenance, missing, changes)
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:
-    """What the result estimates of each head; without that, what its analysis's columns read, without errors."""
-    if found := result.estimates():
-        return found
+    """The result's estimates of each head; without any, the values of its analysis's columns, without errors."""
+    if estimates := result.estimates():
+        return estimates
     columns = ANALYSES[result.analysis].columns
     read = {column.quantity: column.read(result) for column in columns}
     return {name: Estimate(values) for name, values in read.items() if values is not None}
 
 
 def _opening(result: Result) -> str:
-    """What the page of the analysis opens on: of a treebank the most telling relation, else the first column."""
+    """The quantity that the analysis's page opens on: of a treebank the most telling relation, else the first
+    column."""
     if isinstance(result, RelationCounts):
         return result.most_telling()
     columns = ANALYSES[result.analysis].columns

@@ -161,7 +161,7 @@ class _Body:
             yield piece
 
     def skip(self) -> None:
-        """Go to the next header."""
+        """Read past the member, to the next header."""
         self.left += self.padding
         for _ in self.pieces():
             pass

@@ -64,7 +64,7 @@ def check_coreference(source: Source) -> None:
 
 
 def _recognize(source: Source) -> Format:
-    """From the first line that is neither blank nor a comment, and the comments before it."""
+    """The format, from the first line that is neither blank nor a comment, and the comments before it."""
     lines = []
     for number, text in source.lines():
         if text.strip():

@@ -44,7 +44,7 @@ def words_of(source: Source) -> int:
 
 
 def _words(text: str, columns: bool) -> int:
-    """Of a line or a part of one: in columns a line is a word, but where it holds a whole document."""
+    """Number of words of a line or a part of one: in columns a line is a word, unless it holds a whole document."""
     if columns and text.startswith("#"):
         return 0
     if columns and text.startswith("{"):

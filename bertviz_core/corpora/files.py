@@ -27,7 +27,7 @@ def find_sources(names: Sequence[str], column: str = COLUMN) -> Source:
 
     Args:
         names: Files, folders (all files in them, hidden ones left out), or patterns such as `news/*.txt.gz`.
-        column: Of Parquet files: each row of it is a document.
+        column: Column of Parquet files that is read: each row of it is a document.
 
     Raises:
         InputError: A name stands for no file, or a file cannot be read.

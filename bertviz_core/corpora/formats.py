@@ -20,7 +20,7 @@ class Format:
 
     Attributes:
         kind: What is written.
-        name: As people and provenance call it.
+        name: Name for people and in provenance.
         label: One sentence about it.
         recognize: From the first lines of a file, whether it has this format. The first format that says so counts.
         read: A treebank's: from the number of a sentence and its lines to the Sentence. A coreference corpus's: from

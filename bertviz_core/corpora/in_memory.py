@@ -30,7 +30,7 @@ def source_of(corpus: Corpus, kind: str) -> Source:
         kind: "text", "treebank" or "coreference", which decides how dicts are written.
 
     Raises:
-        InputError: It is none of these, or one of its entries cannot be written.
+        InputError: The corpus is none of these, or one of its entries cannot be written.
     """
     if isinstance(corpus, Source):
         return corpus

@@ -14,7 +14,7 @@ from bertviz_core.errors import InputError
 
 
 class LineOffsets:
-    """Where the lines of one reading begin, in bytes of the unpacked text, from the first line that is still needed.
+    """Byte offsets of the lines of one reading in the unpacked text, from the first line that is still needed.
 
     Attributes:
         end: How many bytes have been read.
@@ -24,7 +24,7 @@ class LineOffsets:
         self.restart(1)
 
     def restart(self, line: int) -> None:
-        """A reading begins at this line."""
+        """Begin a reading at this line."""
         self.end, self._first, self._offsets = 0, line, array("Q")
 
     def add(self, line: int, size: int) -> None:
@@ -55,7 +55,7 @@ class LocatedSource(Source):
 
 
 def located(source: Source, offsets: LineOffsets) -> Source:
-    """The same source, whose readings are recorded in `offsets`."""
+    """The source with its readings recorded in `offsets`."""
     fields = (source.name, source.digest, source.size, source.opener, source.max_unpacked, source.locator, source.start)
     return LocatedSource(*fields, offsets=offsets)
 

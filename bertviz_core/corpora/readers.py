@@ -59,7 +59,7 @@ def check(kind: str, source: Source) -> None:
 
 
 def check_text(source: Source) -> None:
-    """The same for text and the authors' JSON."""
+    """Read text or the authors' JSON to the end, so that an unreadable file is refused before it is stored."""
     corpus = read_text(source)
     for _ in corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records():
         pass

@@ -24,7 +24,7 @@ def kinds(source: Source) -> tuple[Kind, ...]:
     """What the source can be read as, the most telling first; every corpus has sentences, which are text.
 
     Raises:
-        InputError: It cannot be decoded or unpacked.
+        InputError: The file cannot be decoded or unpacked.
     """
     lines = [line for line in _start(source).splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]

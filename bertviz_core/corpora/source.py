@@ -35,7 +35,7 @@ DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where in a corpus a reader begins: at its first line, or at an example in its middle.
+    """The position in a corpus where a reader begins: its first line, or an example in its middle.
 
     Attributes:
         line: Number of the first line, from 1.

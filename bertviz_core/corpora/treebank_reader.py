@@ -34,7 +34,7 @@ class Treebank:
 
     @property
     def format(self) -> str:
-        """The name of what was recognized."""
+        """Name of the recognized format."""
         return self._format.name
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:

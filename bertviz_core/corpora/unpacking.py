@@ -13,7 +13,7 @@ XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 
 
 def recoded(stream: BinaryIO) -> Iterator[bytes]:
-    """UTF-16 as UTF-8."""
+    """UTF-16 bytes as UTF-8 pieces."""
     decoder = codecs.getincrementaldecoder("utf-16")()
     with stream:
         while piece := stream.read(CHUNK):

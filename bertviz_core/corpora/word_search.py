@@ -80,7 +80,7 @@ def _pieces(part: str) -> list[str]:
 
 
 def _span(passage: str, searched: Sequence[str]) -> tuple[int, int] | None:
-    """Where in a passage the searched words first stand."""
+    """(start, end) of the first match of the searched words in a passage, in characters; None without one."""
     if searched[0].rstrip("*") not in passage.casefold():
         return None
     words = list(WORD.finditer(passage))

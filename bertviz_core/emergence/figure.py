@@ -100,7 +100,7 @@ def columns(result: Emergence, index: int) -> list[Column]:
 
 
 def positions(steps: np.ndarray) -> np.ndarray:
-    """(step,) places on a logarithmic axis."""
+    """(step,) coordinates of steps on a logarithmic axis."""
     positive = steps[steps > 0]
     return np.where(steps > 0, steps, positive.min() / 2 if positive.size else 0.5)
 
@@ -150,7 +150,7 @@ def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: 
 
 
 def _level(result: Emergence, value: float, name: str) -> go.Scatter:
-    """A dashed line from the first step to the last."""
+    """The trace of a dashed line from the first step to the last."""
     ends = positions(result.steps)[[0, -1]]
     return go.Scatter(
         x=ends,
@@ -164,7 +164,7 @@ def _level(result: Emergence, value: float, name: str) -> go.Scatter:
 
 
 def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -> go.Figure:
-    """The axis of steps in every panel, and room for the legend."""
+    """The figure with the axis of steps in every panel, and room for the legend."""
     if linear:
         last = float(result.steps[-1])
         figure.update_xaxes(type="linear", nticks=5, range=[-0.03 * last, 1.03 * last], tickformat=",d", zeroline=False)
@@ -177,18 +177,19 @@ def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -
 
 
 def _on_logarithmic_axis(figure: go.Figure, steps: np.ndarray) -> None:
-    where, ticks = positions(steps), _ticks(steps)
+    x, ticks = positions(steps), _ticks(steps)
     figure.update_xaxes(
         type="log",
         tickvals=positions(np.concatenate([ticks, steps]))[: len(ticks)],
         ticktext=[f"{tick:,}" for tick in ticks],
-        range=[np.log10(where[0]) - 0.08, np.log10(where[-1]) + 0.08],
+        range=[np.log10(x[0]) - 0.08, np.log10(x[-1]) + 0.08],
         zeroline=False,
     )
 
 
 def _ticks(steps: np.ndarray) -> np.ndarray:
-    """Powers of ten, and 0; the first step and the last where that would be fewer than two."""
+    """Steps at the axis's ticks: powers of ten, and 0; the first step and the last where that would be fewer than
+    two."""
     powers = 10 ** np.arange(len(str(steps[-1])))
     beyond = np.searchsorted(steps, powers, side="right") > (steps == 0).sum()  # not before the first step but 0
     ticks = np.concatenate([steps[steps == 0], powers[beyond & (powers <= steps[-1])]])
@@ -196,7 +197,7 @@ def _ticks(steps: np.ndarray) -> np.ndarray:
 
 
 def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
-    """A line through every panel. (add_vline makes one at a time, which takes longer than all the rest.)"""
+    """Shapes of a line through every panel. (add_vline makes one at a time, which takes longer than all the rest.)"""
     panels = {(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}
     return [
         {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": line}
@@ -205,7 +206,7 @@ def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
 
 
 def _marked(step: int, label: str, linear: bool) -> dict:
-    """What changed in the training, beside its line in the first panel."""
+    """The annotation that says what changed in the training, beside its line in the first panel."""
     return {
         "text": f"step {step:,}: {escape(label)}",
         "x": step if linear else np.log10(step),  # annotations count in powers of ten on a logarithmic axis

@@ -17,7 +17,7 @@ CLOSE = 1e-4  # how far the checkpoint that both parts have may differ, which wa
 
 
 def join(first: Emergence, second: Emergence, marks: Iterable[tuple[int, str]] = ()) -> Emergence:
-    """One emergence of both parts.
+    """The emergence of a training whose two parts were analyzed one after the other.
 
     Args:
         first: Up to some checkpoint.
@@ -60,7 +60,8 @@ def _check_alike(first: Emergence, second: Emergence) -> None:
 
 
 def _check_meeting(first: Emergence, second: Emergence) -> None:
-    """The last checkpoint of `first` is the first of `second`: the same step and weights, the same numbers."""
+    """Raise InputError unless the last checkpoint of `first` is the first of `second`: equal step, weights and
+    numbers."""
     last, next_one = first.provenance["checkpoints"][-1], second.provenance["checkpoints"][0]
     if (last["step"], last["fingerprint"]) != (next_one["step"], next_one["fingerprint"]):
         raise InputError(

@@ -127,7 +127,7 @@ class Emergence(Result):
 
     @property
     def best_offset(self) -> np.ndarray:
-        """(relation,) the offset that reaches it."""
+        """(relation,) the fixed offset between dependent and head that is right most often."""
         return self.offsets[self.offset_correct.argmax(0)]
 
     def dependency(self, index: int) -> RelationCounts:
@@ -195,7 +195,7 @@ class Emergence(Result):
         )
 
     def file_parts(self) -> tuple[str, ...]:
-        """A folder of checkpoints has its model's name before its own."""
+        """Parts of a file's name; a folder of checkpoints has its model's name before its own."""
         kind, _, corpus = Result.file_parts(self)
         return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 

@@ -29,19 +29,19 @@ CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
 
 
 def shipped() -> Emergence:
-    """That of the demo model."""
+    """The shipped emergence of the demo model's training."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The analyses of every checkpoint.
+    """The requests for the analyses of every checkpoint of a training, and the emergence from their results.
 
     Attributes:
         training: The checkpoints.
         text: For surface patterns, entropy and the masked-word loss.
         treebank: For dependency heads.
-        settings: Of all requests.
+        settings: Settings of all requests.
     """
 
     training: Training
@@ -50,12 +50,12 @@ class Series:
     settings: Settings = field(default_factory=Settings)
 
     def requests(self) -> list[Request]:
-        """Those of all checkpoints; of the loss only where a checkpoint has the head for it."""
+        """The requests of all checkpoints; of the loss only where a checkpoint has the head for it."""
         all_requests = (request for each in self.training.checkpoints for request in self.requests_of(each).values())
         return [request for request in all_requests if request.analysis != LOSS or can_compute(request)]
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
-        """By analysis; the one that needs the most of the model is the first."""
+        """The requests of one checkpoint by analysis; the one that needs the most of the model is the first."""
         sources = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
         return {
             name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
@@ -63,7 +63,7 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Any | None]) -> Emergence:
-        """Put the stored results together.
+        """The emergence from the stored results of all checkpoints.
 
         Args:
             find: Reads a stored result, or gives None.
@@ -107,7 +107,7 @@ class Series:
         return ""
 
     def _provenance(self, results: dict[str, Any], checkpoints: Sequence[Any], skipped: Skipped) -> dict[str, Any]:
-        """As an ordinary result has it: the model is the whole training, the corpus its text."""
+        """The provenance in the form of an ordinary result's: the model is the whole training, the corpus its text."""
         text, treebank = (results[name].provenance for name in ("surface_patterns", "dependency_heads"))
         model = {"name": self.training.name, "revision": None, "fingerprint": self.training.fingerprint()}
         entries = [
@@ -133,12 +133,12 @@ class Series:
 
 
 def _loss(gradients: Any | None) -> tuple[float, float]:
-    """The masked-word loss, and the share of masked words that are guessed."""
+    """The masked-word loss, and the share of masked words that the model guesses right."""
     return (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
 
 
 def _quantities(results: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Of surface patterns and of entropy."""
+    """Names of the quantities of surface patterns and of entropy."""
     surface, entropy = results["surface_patterns"], results["entropy"]
     return surface.quantities, [name for name in entropy.quantities if name != CONSTANT]
 
@@ -154,7 +154,8 @@ def _averages(results: dict[str, Any]) -> np.ndarray:
 
 
 def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:
-    """One row of each column for each step, and from the last checkpoint's results what all have in common."""
+    """The emergence from one row of each column for each step; what all steps share is from the last checkpoint's
+    results."""
     relations = results["dependency_heads"]
     arrays = {name: np.stack(column) for name, column in columns.items()}
     arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))

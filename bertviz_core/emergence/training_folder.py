@@ -89,7 +89,8 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
 
 
 def reason(error: BertvizError, folder: Path) -> str:
-    """What is wrong with a checkpoint, without its name and place: so equal mistakes are counted together."""
+    """The message of a checkpoint's error without the checkpoint's name, so that equal mistakes are counted
+    together."""
     text = error.what
     for name in (str(folder), folder.name):
         text = text.replace(f" {name!r}", "")
@@ -97,7 +98,7 @@ def reason(error: BertvizError, folder: Path) -> str:
 
 
 def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
-    """(step, checkpoint) of every model folder; other folders without a number are none of ours."""
+    """(step, checkpoint) of every model folder; folders without a number in their name are passed over."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
         numbers = re.findall(r"[0-9]+", path.name)
         step = small_int(numbers[-1]) if numbers else None
@@ -144,7 +145,7 @@ def _tokenizer(checkpoint: Checkpoint) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _digest(path: Path, size: int, modified: int) -> str:
-    """Read once for each state of a file; size and time are in the key for that alone."""
+    """sha256 of a file, read once for each state of it: `size` and time are in the cache's key for that alone."""
     data = path.read_bytes()
     if path.suffix == ".json":
         try:
@@ -157,7 +158,7 @@ def _digest(path: Path, size: int, modified: int) -> str:
 
 
 def _tokens(folder: Path) -> dict[int, int]:
-    """From the loss curve in the folder, or beside it; nothing where there is none, or one without these columns."""
+    """Tokens of training at each step, from the loss curve in the folder or beside it; empty without a readable one."""
     path = next((path for path in (folder / CURVE, folder.parent / CURVE) if path.exists()), None)
     if path is None:
         return {}

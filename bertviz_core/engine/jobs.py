@@ -103,7 +103,7 @@ class FairQueue:
 
     @staticmethod
     def _next(waiting: list[Job], turns: dict[str, int]) -> tuple[Job, str]:
-        """Of equal turns the job that came first."""
+        """The next job and its asker; of equal turns the job that came first."""
         pairs = ((job, asker) for job in waiting for asker in job.askers)
         return min(pairs, key=lambda pair: turns.get(pair[1], 0))
 
@@ -144,7 +144,7 @@ class Jobs:
         """Queue the task, or join the job of the same key that is not cancelled.
 
         Args:
-            key: Of the job.
+            key: Key of the job.
             title: For people.
             task: What the lane's runner is given.
             asker: Who wants it.
@@ -185,21 +185,21 @@ class Jobs:
             self.leave(job, asker)
 
     def before(self, job: Job) -> int:
-        """How many jobs start, or run, before this one."""
+        """Number of jobs that start, or run, before this one."""
         lane = self._lanes[job.lane]
         order = lane.queue.order
         return order.index(job) + (lane.running is not None) if job in order else 0
 
     def _check_room(self, asker: str) -> None:
-        most, most_each = self._access.jobs, self._access.reader_jobs
-        if sum(asker in job.askers for job in self._unfinished) >= most_each:
+        maximum, reader_maximum = self._access.jobs, self._access.reader_jobs
+        if sum(asker in job.askers for job in self._unfinished) >= reader_maximum:
             raise QueueFull(
-                f"{most_each} of your jobs are unfinished: no more can be queued.",
+                f"{reader_maximum} of your jobs are unfinished: no more can be queued.",
                 hint="Wait for one to finish, or cancel one in the sidebar.",
             )
-        if len(self._unfinished) >= most:
+        if len(self._unfinished) >= maximum:
             raise QueueFull(
-                f"The queue is full: {most} jobs are unfinished.", hint="Try again when some have finished."
+                f"The queue is full: {maximum} jobs are unfinished.", hint="Try again when some have finished."
             )
 
     def _enqueue(self, job: Job) -> None:
@@ -236,7 +236,7 @@ class Jobs:
 
 
 def _outcome(runner: Runner, job: Job) -> tuple[State, BertvizError | None]:
-    """Run it to a final state, even where it raises."""
+    """Run a job to a final state, even where it raises."""
     try:
         job.progress.start("Starting")
         runner(job.task, job.progress)

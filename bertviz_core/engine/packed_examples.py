@@ -13,13 +13,19 @@ ARRAYS = ("ids", "types", "words")
 
 
 def pack_examples(examples: Sequence[Encoded]) -> bytes:
-    """What a model reads of them, and to which words their tokens belong."""
-    arrays = {name: np.concatenate([np.asarray(getattr(one, name)) for one in examples]) for name in ARRAYS}
-    return pack({"numbers": [one.number for one in examples], "lengths": [len(one) for one in examples], **arrays})
+    """Pack what a model reads of examples, and to which words their tokens belong."""
+    arrays = {name: np.concatenate([np.asarray(getattr(example, name)) for example in examples]) for name in ARRAYS}
+    return pack(
+        {
+            "numbers": [example.number for example in examples],
+            "lengths": [len(example) for example in examples],
+            **arrays,
+        }
+    )
 
 
 def unpack_examples(data: bytes) -> list[Encoded]:
-    """The inverse."""
+    """Read the examples that `pack_examples` packed."""
     state = unpack(data)
     ends = np.cumsum(state["lengths"])[:-1]
     columns = [np.split(state[name], ends) for name in ARRAYS]

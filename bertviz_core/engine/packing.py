@@ -63,14 +63,15 @@ def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str
         shape, index = entry["shape"], rows.get(name, ())
         kind, inner = np.dtype(DTYPES[entry["dtype"]]), shape[len(index) :]
         count = math.prod(inner)
-        place = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
-        stream.seek(begin + entry["data_offsets"][0] + place * count * kind.itemsize)
+        row = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
+        stream.seek(begin + entry["data_offsets"][0] + row * count * kind.itemsize)
         values[name] = np.frombuffer(stream.read(count * kind.itemsize), kind).reshape(inner)
     return values
 
 
 def _ordered(data: bytes) -> bytes:
-    """The same with its metadata by name: safetensors writes them in an order that differs from run to run."""
+    """The packed bytes with their metadata sorted by name: safetensors writes them in an order that differs from run to
+    run."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
     header["__metadata__"] = dict(sorted(header["__metadata__"].items()))

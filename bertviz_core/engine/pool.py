@@ -62,7 +62,7 @@ class Pool(AbstractContextManager["Pool"]):
         self._own = not ray.is_initialized()
         self.workers: list[Any] = []
         self._coming: dict[Any, tuple[Any, Steps]] = {}  # workers that are starting, by the call that has to return
-        self._failures, self._last, self._asked = 0, time.monotonic(), time.monotonic()
+        self._failures, self._last, self._last_start = 0, time.monotonic(), time.monotonic()
         if self._own:
             connect(address, workers)
         try:
@@ -96,7 +96,7 @@ class Pool(AbstractContextManager["Pool"]):
         Raises:
             WorkerLost: There is none.
         """
-        while self._coming and (not self.workers or time.monotonic() < self._asked + PATIENCE):
+        while self._coming and (not self.workers or time.monotonic() < self._last_start + PATIENCE):
             ready, _ = self.ray.wait(list(self._coming), num_returns=len(self._coming), timeout=POLL)
             progress.advance(0)
             self._join(ready)
@@ -187,7 +187,7 @@ class Pool(AbstractContextManager["Pool"]):
 
     def _start(self) -> None:
         """Ask for a worker, which joins the others when it is ready; until then they do its work."""
-        worker, self._asked = self._class.remote(), time.monotonic()
+        worker, self._last_start = self._class.remote(), time.monotonic()
         steps = self._steps(worker)
         self._coming[next(steps)] = worker, steps
 

@@ -14,12 +14,12 @@ SHOWN = ("stage", "done", "total", "unit", "before", "losses", "pass_number", "p
 
 @dataclass
 class Progress:
-    """Written by a worker, read by anyone.
+    """State of long work, written by a worker and read by any thread.
 
     Attributes:
         stage: What is being done.
         done: How much of it, in `unit`s.
-        total: Of how much; 0 where that is not known yet.
+        total: Amount of work in all; 0 where that is not known yet.
         unit: What is counted.
         started: When the stage began, in seconds of the monotonic clock.
         cancelled: Set to stop the work.
@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """Of all passes, counted as equally long."""
+        """Share of the work that is done, from 0 to 1; passes count as equally long."""
         part = min(1.0, self.done / self.total) if self.total else 0.0
         return (self.pass_number - 1 + part) / self.passes
 

@@ -21,7 +21,7 @@ class Pass:
         take: Given the accumulator of each part.
         stage: What its progress is called.
         unit: What the examples are, in the plural.
-        shares: Of the whole work that are done before the pass and after it.
+        shares: Shares of the whole work that are done before the pass and after it.
     """
 
     options: dict[str, Any]
@@ -36,7 +36,7 @@ class Stages(Protocol):
     """What computes the passes of one request: this process, or workers.
 
     Attributes:
-        batch_tokens: Of a batch; the model's own number where it is None.
+        batch_tokens: Tokens of a batch; the model's own number where it is None.
     """
 
     batch_tokens: int | None

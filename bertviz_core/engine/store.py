@@ -61,7 +61,7 @@ class Store:
 
     @property
     def problem(self) -> StoreError | None:
-        """What is wrong with the store now, or None."""
+        """The present problem of the store, or None."""
         return self._opened.problem()
 
     def reading(self) -> AbstractContextManager[diskcache.Cache]:
@@ -99,13 +99,13 @@ class Store:
         self._set(f"result/{key}", data)
 
     def work(self, name: str) -> bytes | None:
-        """What a job has put aside under this name, or None."""
+        """Unfinished work that a job stored under this name, or None."""
         with self.reading() as cache:
             data: bytes | None = cache.get(f"work/{name}")
         return data
 
     def work_header(self, name: str) -> bytes | None:
-        """Its safetensors header, with the eight bytes before it, or None."""
+        """Safetensors header of unfinished work, with the eight bytes before it, or None."""
         with self.reading() as cache:
             stream = _stream(cache, f"work/{name}")
         if stream is None:
@@ -129,21 +129,21 @@ class Store:
             cache.set(key, data)
 
     def detail(self, name: str) -> BinaryIO | None:
-        """It as a stream, to be closed, or None."""
+        """A detail of a result as a stream, to be closed; None where the store does not have it."""
         with self.reading() as cache:
             return _stream(cache, f"detail/{name}")
 
     def has_detail(self, name: str) -> bool:
-        """Whether it is there."""
+        """Whether the store has this detail of a result."""
         with self.reading() as cache:
             return f"detail/{name}" in cache
 
     def keep_work(self, name: str, data: bytes) -> None:
-        """Put something aside for a job that goes on, or for the next one; the limit drops results before it."""
+        """Store unfinished work for a job that goes on, or for the next one; the limit drops results before it."""
         self._set(f"work/{name}", data, expire=WORK_DAYS * DAY)
 
     def drop_work(self, names: Iterable[str]) -> None:
-        """Forget it."""
+        """Delete unfinished work by name."""
         with suppress(StoreError), self.writing() as cache:
             for name in names:
                 cache.delete(f"work/{name}")
@@ -157,8 +157,7 @@ class Store:
 
     @contextmanager
     def pinned(self, keys: Iterable[str]) -> Iterator[None]:
-        """While a job runs, the limit drops none of these results. Raises StoreError, before any work is done, where
-        nothing can be stored."""
+        """Keep the limit from dropping these results in a job; raises StoreError where nothing can be stored."""
         name = self.pin(keys, PIN_DAYS)
         try:
             yield
@@ -167,7 +166,7 @@ class Store:
                 cache.delete(name)
 
     def pin(self, keys: Iterable[str], days: float) -> str:
-        """The same until `pinned` with these keys ends, for jobs that wait; returns the name of the pin."""
+        """Keep the limit from dropping these results until `pinned` with the same keys ends; returns the pin's name."""
         names = "\n".join(sorted({f"result/{key}" for key in keys})).encode()
         name = f"pins/{hashlib.sha256(names).hexdigest()}"
         self._set(name, names, expire=days * DAY)
@@ -208,7 +207,7 @@ class Store:
             return cache.sweep() + self._make_room(cache, 0)
 
     def clear(self) -> int:
-        """Forget everything; returns how many entries went."""
+        """Delete everything; returns the number of deleted entries."""
         count = sum(1 for _ in self.entries())  # an upload's name has a separate row
         with self.writing() as cache:
             cache.clear()

@@ -46,19 +46,19 @@ class StoreFolder:
         self._open(PATIENCE)
 
     def problem(self) -> StoreError | None:
-        """What is wrong now, or None."""
+        """The present problem of the folder, or None."""
         self._current()
         return self._problem
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[diskcache.Cache]:
-        """The cache; errors of sqlite and the system become StoreError."""
+        """The cache for reading; errors of sqlite and the system become StoreError."""
         with self._guarded("cannot be read ({})") as cache:
             yield cache
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[BytesCache]:
-        """The same for writing; raises StoreError where nothing can be written."""
+        """The cache for writing; raises StoreError where nothing can be written."""
         with self._guarded("cannot be written ({}): nothing new was stored") as cache:
             if not isinstance(cache, BytesCache):
                 raise copy(self._problem or _problem("cannot be written now.", self.path))
@@ -103,7 +103,8 @@ class StoreFolder:
                 self.cache.sweep()
 
     def _note(self, problem: StoreError, seconds: float) -> None:
-        """Say so for some time; then the folder is opened again, and it shows whether the problem has gone."""
+        """Report a problem for some time; then the folder is opened again, which shows whether the problem is
+        solved."""
         if str(problem) != str(self._problem):
             log.warning("%s", problem)
         self._problem, self._until = problem, time.monotonic() + seconds
@@ -170,7 +171,7 @@ def _problem(what: str, folder: Path) -> StoreError:
 
 
 def _file(folder: Path) -> tuple[int, int] | None:
-    """Which file the database is; None where there is none."""
+    """(device, inode) of the database file; None where there is none."""
     try:
         status = (folder / DBNAME).stat()
     except OSError:

@@ -52,7 +52,7 @@ class TaskQueue:
         return task
 
     def waits(self) -> bool:
-        """Whether there is a task to give out."""
+        """Whether a task is ready to be given out."""
         task = self.next()
         if task is not None:
             self._running.discard(task.number)
@@ -63,7 +63,7 @@ class TaskQueue:
         """A task was done, or failed for a reason: then it is given out again.
 
         Raises:
-            BertvizError: It has failed three times.
+            BertvizError: The task has failed three times.
         """
         self._running.discard(task.number)
         if failure is None:

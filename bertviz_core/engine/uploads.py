@@ -23,12 +23,12 @@ MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bou
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What is known of an upload beside its bytes.
+    """Description of an upload, without its bytes.
 
     Attributes:
         token: Opens the upload; links carry it.
         name: The file's name as its owner gave it.
-        kind: Of corpus ("text", "treebank", "coreference"), or "vectors".
+        kind: Kind of corpus ("text", "treebank", "coreference"), or "vectors".
         digest: sha256 (hex) of the bytes; a part of cache keys, it opens nothing.
         size: In bytes.
         owner: sha256 (hex) of the owner's secret.
@@ -64,7 +64,7 @@ class Uploads:
 
         Args:
             data: The bytes, checked by the caller.
-            name: Of the file.
+            name: Name of the file.
             kind: What it is read as.
             owner: From `owner_of`.
 
@@ -98,7 +98,7 @@ class Uploads:
         """The bytes of an upload, looked up anew at each reading: it may be deleted while a job reads it.
 
         Raises:
-            InputError: It is not here, or not any more.
+            InputError: The upload is not here, or not any more.
         """
         upload = self.find(token)
         if upload is None:

@@ -88,7 +88,7 @@ def _further_files(analysis: Analysis, options: dict[str, Any]) -> dict[str, Sou
 def find_or_compute(
     request: Request, model: Model, store: Store | None, execution: Execution, progress: Progress | None = None
 ) -> Any:
-    """The stored result, or a new one.
+    """The result of a request: the stored one, or a new one.
 
     Args:
         request: What is asked.

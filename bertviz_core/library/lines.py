@@ -31,7 +31,7 @@ class AttentionLines:
     Attributes:
         attention: Labels and weights.
         head: The one that is shown first.
-        heads: Those that can be chosen.
+        heads: Heads that can be chosen.
         model: Name of the model.
         caption: What was computed, and what did not fit.
     """
@@ -93,7 +93,7 @@ def attention(
         second: Another text, as segment B.
         head: The one that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
             token.
-        heads: Those that can be chosen; all where it is None.
+        heads: Heads that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
@@ -113,7 +113,9 @@ def attention(
     settings.check(checkpoint.max_length)
     with _loaded(model, checkpoint, device, dtype) as loaded:
         has_words = not isinstance(text, str)
-        single = from_text(" ".join(text) if has_words else str(text), second, loaded.tokens, settings, given=has_words)
+        single = from_text(
+            " ".join(text) if has_words else str(text), second, loaded.tokens, settings, pre_split=has_words
+        )
         shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""

@@ -44,7 +44,7 @@ class AnalysisResult:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What it was computed from and how: model, corpus, settings, what was skipped, versions."""
+        """Origin of the result: model, corpus, settings, what was skipped, versions."""
         return self.result.provenance
 
     def __getitem__(self, quantity: str) -> np.ndarray:
@@ -62,7 +62,7 @@ class AnalysisResult:
         raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
 
     def quantities(self) -> list[str]:
-        """What `result[...]` takes."""
+        """Names that `result[...]` takes."""
         columns = ANALYSES[self.analysis].columns
         return [column.quantity for column in columns if column.read(self.result) is not None]
 
@@ -95,7 +95,7 @@ class AnalysisResult:
         return exports.to_svg(self.result).decode()
 
     def claim(self) -> str:
-        """What it shows, in a sentence; beside it the paper's claim and whether it holds, where there is one."""
+        """One sentence that states the result; beside it the paper's claim and whether it holds, where there is one."""
         from bertviz_core.analyses.html_section import highest_heads
 
         for claim in claims_of(self.analysis):

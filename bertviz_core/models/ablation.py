@@ -117,8 +117,8 @@ class Whole:
     """A batch in the whole model.
 
     Attributes:
-        predictions: Of its masked words.
-        inputs: Of each layer, (row, token, width).
+        predictions: Predictions of the masked words.
+        inputs: (row, token, width) input of each layer.
         estimates: Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a
             token and L the loss of the row alone; nats (Michel et al. 2019).
     """
@@ -166,7 +166,7 @@ def predict_without(
         restart: The model.
         batch: Masked segments.
         labels: (row, token), IGNORED where a token is not predicted.
-        inputs: Of each layer in the whole model, (row, token, width).
+        inputs: (row, token, width) input of each layer in the whole model.
         heads: (set, layer, head) bool.
         to_sep: Set only the attention to SEP to 0.
         mean: (layer, head, width of a head), what replaces an output; None for zeros.

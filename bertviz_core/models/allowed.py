@@ -33,7 +33,7 @@ def no_model() -> BertvizError:
 
 
 def no_training() -> BertvizError:
-    """The same for a training."""
+    """The one answer to every name of a training that is not allowed, whatever the disk has there."""
     return InputError("No training with this name is available.", hint=HINT)
 
 
@@ -64,7 +64,7 @@ def _walk(folder: Path, roots: tuple[Path, ...], depth: int) -> Iterator[Path]:
 
 
 def _is_training(folder: Path) -> bool:
-    """Whether it has a checkpoint: a model whose name says so, as other models' names may end in a number too."""
+    """Whether a folder has a checkpoint: a model whose name says so, as other models' names may end in a number too."""
     return any(CHECKPOINT.search(inner.name) and (inner / "config.json").is_file() for inner in _subfolders(folder))
 
 

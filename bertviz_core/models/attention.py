@@ -82,7 +82,7 @@ def register() -> str:
 
 
 def at_least_float32(values: Tensor) -> Tensor:
-    """In float32, or in float64 where the values are that already."""
+    """The values in float32, or unchanged where they are float64."""
     import torch
 
     return values.to(torch.promote_types(values.dtype, torch.float32))

@@ -39,7 +39,7 @@ OFFSET = (
 )
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 LONGEST_NOTE = 300  # characters
-WANTED = ("*.json", "*.safetensors", "*.txt", "*.model")
+PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Checkpoint:
 
     @property
     def note(self) -> str:
-        """What its readers should know, from `note` in config.json; empty where there is none."""
+        """The model's own note to its readers, from `note` in config.json; empty where there is none."""
         note = self.config.get("note", "")
         return note[:LONGEST_NOTE] if isinstance(note, str) else ""
 
@@ -126,7 +126,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         raise allowed.no_model()
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return _open(name, hub.cached(name, revision, WANTED, access), revision)
+    return _open(name, hub.cached(name, revision, PATTERNS, access), revision)
 
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
@@ -160,7 +160,7 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
     Raises:
         ModelError: The hub is out of reach, or there is no room for the model.
     """
-    return _open(name, hub.download(name, revision, WANTED, access), revision)
+    return _open(name, hub.download(name, revision, PATTERNS, access), revision)
 
 
 def weight_files(folder: Path) -> list[Path]:

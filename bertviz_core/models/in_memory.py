@@ -26,7 +26,7 @@ VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "ar
 
 @dataclass(frozen=True)
 class MemoryCheckpoint(Checkpoint):
-    """What a Checkpoint is for files.
+    """Checkpoint of a model in memory.
 
     Attributes:
         digest: sha256 (hex) over weights, configuration and tokenizer.
@@ -164,7 +164,7 @@ def _unchanged(model: Module) -> Iterator[None]:
 
 
 def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """By name, those that share their memory once."""
+    """(name, tensor) of the weights, sorted by name; tensors that share their memory count once."""
     storages = set()
     for name, tensor in sorted(weights.items()):
         storage = (tensor.data_ptr(), tuple(tensor.shape))

@@ -21,7 +21,7 @@ class Units:
     """Tokens or words, in reading order. All (unit,).
 
     Attributes:
-        labels: As they are shown.
+        labels: The units' texts on the screen.
         special: Special tokens, such as [CLS] and [SEP].
         side: 0 in segment A, 1 in segment B.
         start: Position of the unit's first token in the input, from 0; it identifies the unit when others are hidden.
@@ -43,7 +43,7 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one input's tokens make words.
+    """Assignment of one input's tokens to words, with the labels of both.
 
     Attributes:
         tokens: In reading order.
@@ -57,7 +57,7 @@ class Layout:
 
     @property
     def two_sides(self) -> bool:
-        """Whether there is a segment B."""
+        """Whether the input has a segment B."""
         return bool((self.tokens.side[~self.tokens.special] == 1).any())
 
 
@@ -77,7 +77,7 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
 
 
 def relabel(layout: Layout, tokens: tuple[str, ...], words: tuple[str, ...]) -> Layout:
-    """The same layout with other labels, as when tokens are masked."""
+    """The layout with other labels, as when tokens are masked."""
     return replace(layout, tokens=replace(layout.tokens, labels=tokens), words=replace(layout.words, labels=words))
 
 

@@ -26,7 +26,7 @@ class LoadedModels:
         self._lock, self._loading = threading.Lock(), threading.Lock()
 
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-        """Loaded where it is not yet, one at a time: two at once take twice the memory, and no less time."""
+        """A loaded model; models are loaded one at a time, since two at once take twice the memory and no less time."""
         from bertviz_core.models.single_input import load_to_view
 
         key = (checkpoint.fingerprint(), dtype)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """What the model predicts of a batch.
+    """Masked-word predictions of a batch.
 
     Attributes:
         loss: (batch,) nats, the mean cross-entropy over a segment's selected tokens.
@@ -46,11 +46,14 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class LayerGradient:
-    """One layer of one batch. weights, gradient: (batch, head, query, key) float32.
+    """Weights and gradients of one layer, for one batch.
 
     Attributes:
-        gradient: Of each segment's own loss, with its sign, in that segment's softmaxed weights. Padding keys and
-            padding queries hold numbers that mean nothing and must be masked by the reader.
+        layer: From 0.
+        weights: (batch, head, query, key) float32.
+        gradient: (batch, head, query, key) float32, of each segment's own loss, with its sign, in that segment's
+            softmaxed weights. Padding keys and queries hold numbers that mean nothing and must be masked by the reader.
+        predictions: Predictions of the masked words.
     """
 
     layer: int

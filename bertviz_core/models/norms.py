@@ -40,13 +40,14 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
 
 
 def observing(model: AttentionModel, weights: Weights) -> AttentionModel:
-    """The same model, observed through attention weights or through norms; raises ModelError as `check_norms` does."""
+    """A model that is observed through attention weights or through norms; raises ModelError as `check_norms` does."""
     check_norms(model.checkpoint, weights)
     return replace(model, factors=output_factors(model) if weights == "norms" else None)
 
 
 def output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
-    """For each layer (head, width, width), R^T of W_O^hT = Q R: |v W_O^h| = |v R^T| for any v, without the vector."""
+    """Factor R^T of every layer, (head, width, width), with W_O^hT = Q R: |v W_O^h| = |v R^T| for any v, without the
+    vector."""
     import torch
 
     factors = []

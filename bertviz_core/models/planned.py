@@ -23,7 +23,7 @@ class PlannedModel(Checkpoint):
     """A checkpoint without files. Requests of it can be estimated and named, but not computed."""
 
     def fingerprint(self) -> str:
-        """No files have it: results of this model are never found under it."""
+        """A name in place of a fingerprint: no result of this model is ever stored under it."""
         return f"not on this machine: {self.name}"
 
     def parameters(self) -> int:

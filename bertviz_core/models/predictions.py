@@ -22,8 +22,8 @@ class Prediction:
     Attributes:
         position: From 0.
         original: Label of the token that was masked.
-        probability: Of that token.
-        rank: Of that token, from 1.
+        probability: Probability of the original token.
+        rank: Rank of the original token, from 1.
         best: (label, probability) of the TOP likeliest tokens, the likeliest first.
     """
 

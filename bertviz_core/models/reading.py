@@ -23,7 +23,7 @@ Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 @dataclass
 class Reading:
-    """What one reading counted, as far as it came.
+    """Counts of one reading of a corpus, as far as it came.
 
     Attributes:
         counts: What the corpus holds, by name, as provenance lists it.
@@ -42,7 +42,7 @@ class Chunk:
 
     Attributes:
         number: From 0.
-        start: Of its first example.
+        start: Where the first example can be read.
         end: Offset, in bytes of the unpacked text, up to which a reader of its last example reads.
         examples: How many they are.
     """
@@ -62,13 +62,13 @@ class Index:
     chunks: tuple[Chunk, ...]
 
     def to_bytes(self) -> bytes:
-        """As JSON."""
+        """The index as JSON."""
         chunks = [[*asdict(chunk.start).values(), chunk.end, chunk.examples] for chunk in self.chunks]
         return json.dumps({"counts": self.counts, "skipped": self.skipped.reasons, "chunks": chunks}).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The inverse; raises ValueError, KeyError or TypeError for other bytes."""
+        """Read an index that `to_bytes` wrote; raises ValueError, KeyError or TypeError for other bytes."""
         fields = json.loads(data)
         chunks = [
             Chunk(number, Start(*start), end, examples)
@@ -106,7 +106,7 @@ class Examples(ABC, Generic[Example_co]):
         return cls(part_of(source, chunk.start, data), tokens, settings, chunk.examples)
 
     def part(self, chunk: Chunk, data: bytes) -> Self:
-        """The same, of this corpus."""
+        """The examples of a chunk of this corpus, from its bytes."""
         return self.of_part(self.source, self.tokens, self.settings, chunk, data)
 
     def index(self, advance: Callable[[int], None] = lambda count: None) -> Index:

@@ -43,13 +43,13 @@ class OneInput:
         return hashlib.sha256(self.example.ids.tobytes() + b"/" + self.example.types.tobytes()).hexdigest()
 
     def can_mask(self, position: int, tokens: Tokens) -> bool:
-        """Whether there is a token at `position`, from 0, that is not special, and the model has a [MASK]."""
+        """Whether the model has a [MASK] and a token that is not special stands at `position`, from 0."""
         return (
             tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
         )
 
 
-def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, given: bool = False) -> OneInput:
+def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
     """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` where there is a second text; what is too long loses the end of its
     longer side. given: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
 
@@ -57,19 +57,19 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, giv
     """
     texts = [part for part in (text, second) if part.strip()]
     words = [part.split() for part in texts]
-    sides = [_pieces(part.split(), tokens) if given else [tokens.encode(part)] for part in texts]
+    sides = [_pieces(part.split(), tokens) if pre_split else [tokens.encode(part)] for part in texts]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
     lengths = [sum(map(len, side)) for side in sides]
     selected = _fit(lengths, settings.max_length - sum(map(len, frame)))
     example = _frame(sides, selected, frame, settings)
-    example = example if given else replace(example, words=None)
+    example = example if pre_split else replace(example, words=None)
     begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
-    if given:
+    if pre_split:
         layout = _labeled(layout, example, list(chain(*words)))
-    unknown = [_unknown_words(text.split(), tokens) if given else tokens.unknown_parts(text) for text in texts]
+    unknown = [_unknown_words(text.split(), tokens) if pre_split else tokens.unknown_parts(text) for text in texts]
     layout = _with_unknown(layout, example.ids == tokens.unk, unknown)
     return OneInput(example, layout, sum(lengths) - sum(selected))
 
@@ -131,7 +131,7 @@ def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
 
 
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:
-    """How many tokens each side may keep."""
+    """Number of tokens that each side may have."""
     selected = list(lengths)
     while sum(selected) > budget:
         selected[selected.index(max(selected))] -= 1
@@ -168,7 +168,7 @@ def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[
     """[UNK] with the text that it stands for, in tokens and in words.
 
     Args:
-        layout: Of the input.
+        layout: Layout of the input.
         unknown: (token,) bool, where it has [UNK].
         parts: Of each side, the texts that its tokens [UNK] stand for; those at its end may have been cut off.
     """

@@ -77,8 +77,8 @@ class Tokens:
         if self.unk is None or not self.tokenizer.is_fast:
             return []
         encoded = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True)
-        places = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-        return [text[start:end] for token, (start, end) in places if token == self.unk]
+        spans = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        return [text[start:end] for token, (start, end) in spans if token == self.unk]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""

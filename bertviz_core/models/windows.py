@@ -106,17 +106,17 @@ class Windows(Examples[Window]):
                 )  # fmt: skip
                 number += 1
 
-    def _pieces(self, document: CoreferenceDocument, most: int, reading: Reading) -> list[list[int]]:
-        """Of every word; one that cleans to nothing becomes one [UNK], a monstrous one is cut."""
+    def _pieces(self, document: CoreferenceDocument, maximum: int, reading: Reading) -> list[list[int]]:
+        """The pieces of every word; a word that cleans to nothing becomes one [UNK], a monstrous one is cut."""
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
             reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
         if unknown := sum(piece.count(self.tokens.unk) for piece in pieces if self.tokens.unk is not None):
             reading.skipped.add(UNKNOWN, document.name, unknown)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-        if long := sum(len(piece) > most for piece in pieces):
+        if long := sum(len(piece) > maximum for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)
-        return [piece[:most] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
+        return [piece[:maximum] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
 
     def _count_cut(self, document: CoreferenceDocument, end: int, skipped: Skipped) -> None:
         length = self.settings.max_length

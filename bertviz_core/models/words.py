@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Which token belongs to which word, for one batch.
+    """Assignment of tokens to words, for one batch.
 
     Attributes:
         to_word: (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed.
@@ -69,7 +69,13 @@ def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = Fals
 
 
 def _membership(owners: Sequence[np.ndarray], device: str, first_piece: bool) -> Membership:
-    """owners: for each example (token,) the word of each token, -1 for none."""
+    """The membership of a padded batch.
+
+    Args:
+        owners: For each example (token,) the word of each token, -1 for none.
+        device: Where the matrices are.
+        first_piece: As in `membership`.
+    """
     import torch
 
     tokens, words = max(map(len, owners)), max(int(owner.max(initial=-1)) + 1 for owner in owners)

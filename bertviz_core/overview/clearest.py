@@ -65,8 +65,8 @@ def clearest(results: Results) -> list[ClearestHead]:
 
 def clearest_head(results: Results) -> Head | None:
     """The head with the largest share of attention of any behavior; without shares the broadest; None without both."""
-    found = clearest(results)
-    shares = [example for example in found if example.quantity != "entropy"] or found
+    examples = clearest(results)
+    shares = [example for example in examples if example.quantity != "entropy"] or examples
     return max(shares, key=lambda example: example.value).head if shares else None
 
 

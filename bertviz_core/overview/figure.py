@@ -17,8 +17,15 @@ from bertviz_core.plotting.style import BEHAVIORS
 def behavior_map(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
 ) -> HeadMap:
-    """The map of all heads by what they do: (layer, head) names of behaviors. shown: those in the legend, whether some
-    head has them or not; by default those that some head has."""
+    """The map of all heads by what they do.
+
+    Args:
+        labels: (layer, head) names of behaviors.
+        columns: Quantities of the hover texts.
+        named: Label of a linguistic head -> what it finds.
+        base: Number of the first layer and head.
+        shown: Behaviors in the legend, whether some head has them or not; by default those that some head has.
+    """
     layers, heads = labels.shape
     hover = [_hover(labels[at.layer, at.head], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []
@@ -61,7 +68,7 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
 
 
 def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
-    """As "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
+    """Hover text of a head, as "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
     name = named.get(head.label(), BEHAVIORS[behavior][-1])
     shows: Any = {"broad": "entropy", "other": "entropy"}.get(behavior, behavior)
     column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)

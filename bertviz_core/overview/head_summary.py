@@ -44,16 +44,16 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Its name on the screen."""
+        """The column's name on the screen."""
         return self._spec.label
 
     def text(self, value: float) -> str:
-        """A value as it is shown."""
+        """A value of the column as it is shown."""
         return self._spec.text(value)
 
     @property
     def name(self) -> str:
-        """Its name in exports."""
+        """The column's name in exports."""
         return ANALYSES[self.analysis].export_name(self.quantity)
 
     @property
@@ -93,9 +93,13 @@ def behavior_labels(
     results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
 ) -> np.ndarray | None:
     """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored.
-    named: labels of the linguistic heads.
 
     Definitions: docs/methods.md, section 9.
+
+    Args:
+        results: By analysis.
+        thresholds: Above which a head has a behavior.
+        named: Labels of the linguistic heads.
     """
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):

@@ -22,12 +22,13 @@ class StoredResult:
 
     @property
     def fingerprint(self) -> str:
-        """Of the model."""
+        """The model's fingerprint."""
         return str(self.provenance["model"]["fingerprint"])
 
     @property
     def size(self) -> tuple[int, str]:
-        """For choosing among several: the tokens it rests on; the key, so that equals have an order."""
+        """Sort key for choosing among several results: the number of tokens, then the key, so that equals have an
+        order."""
         return int(self.provenance["tokens"]), self.key
 
 
@@ -44,8 +45,10 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
-    """Analysis -> its result that rests on the most tokens, among those of the same mode and weights; what was asked
-    for with other options or files does not count."""
+    """The stored result of each analysis that rests on the most tokens, among those of the same mode and weights.
+
+    Results with other options or further files do not count.
+    """
     best: dict[str, StoredResult] = {}
     for stored in stored_results(store):
         origin = stored.provenance

@@ -30,7 +30,7 @@ class Overview:
     origins: dict[str, dict[str, Any]]
 
     def to_text(self) -> str:
-        """For a terminal."""
+        """The table as plain text, with the origins under it."""
         lines = [self.heads.to_string(index=False, float_format=number, na_rep="-"), ""]
         lines += [
             f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
@@ -40,7 +40,7 @@ class Overview:
         return "\n".join(lines)
 
     def to_bytes(self, suffix: str) -> bytes:
-        """As CSV, or as JSON with the origins beside the table."""
+        """The table as CSV, or as JSON with the origins beside it."""
         if suffix == ".csv":
             return to_csv(self.heads)
         table = json.loads(self.heads.to_json(orient="records", double_precision=15))
@@ -48,8 +48,17 @@ class Overview:
 
 
 def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
-    """From each analysis's result on the most tokens, in one mode and of one kind of weights; raises InputError where
-    nothing is stored of the model, and SettingsError for an unknown mode or kind of weights."""
+    """Build the overview of a model from each analysis's stored result on the most tokens.
+
+    Args:
+        store: Where results are.
+        checkpoint: The model.
+        settings: Mode and kind of weights of the results.
+
+    Raises:
+        InputError: Nothing is stored of the model.
+        SettingsError: The mode or the kind of weights is unknown.
+    """
     settings.check(None)
     results: Results = largest(store, checkpoint.fingerprint(), settings)
     if not results:

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """level: 1 for the title, 2 for a section, 3 inside one."""
+    """A heading of a report.
+
+    Attributes:
+        text: Plain text.
+        level: 1 for the title, 2 for a section, 3 inside one.
+    """
 
     text: str
     level: int = 2
@@ -16,7 +21,12 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """strong: the claim of a section."""
+    """A paragraph of a report.
+
+    Attributes:
+        text: Plain text.
+        strong: Whether the paragraph is the claim of a section.
+    """
 
     text: str
     strong: bool = False
@@ -24,14 +34,20 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list."""
+    """A list of items in a report."""
 
     items: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """rows: cells as they are shown, each as long as the header. caption: above it."""
+    """A table of a report.
+
+    Attributes:
+        caption: Above the table.
+        header: Names of the columns.
+        rows: Cells as they are shown, each row as long as the header.
+    """
 
     caption: str
     header: Sequence[str]
@@ -40,7 +56,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """name: of its file, without suffix. svg: the drawing, its texts escaped. caption: under it."""
+    """A drawing in a report.
+
+    Attributes:
+        name: Name of the picture's file, without suffix.
+        svg: The drawing, its texts escaped.
+        caption: Under the drawing.
+    """
 
     name: str
     svg: str
@@ -49,7 +71,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Lines to copy."""
+    """Lines of a report that readers copy."""
 
     text: str
 

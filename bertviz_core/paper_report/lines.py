@@ -43,7 +43,7 @@ class Lines:
         figure: Number of the paper's figure.
         title: The head and what it does.
         where: Where the input stands in its corpus.
-        labels: Of the tokens or words.
+        labels: Texts of the tokens or words.
         special: Which of them are special tokens.
         red: Rows whose lines are red.
         red_keys: Whether they are rows of the right column.
@@ -61,7 +61,7 @@ class Lines:
 
     @property
     def panel(self) -> Panel:
-        """What is drawn."""
+        """The panel that draws these lines."""
         zeros = np.zeros(len(self.labels), dtype=np.int64)
         units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
         red = ((), self.red) if self.red_keys else (self.red, ())
@@ -69,16 +69,16 @@ class Lines:
 
 
 def to_bytes(drawn: Iterable[Lines], provenance: dict[str, Any]) -> bytes:
-    """All of a report's lines as they are stored; `provenance` is that of a result that chose their heads."""
-    about = [asdict(one) for one in drawn]
-    values: dict[str, Any] = {f"weights/{number}": one.pop("weights") for number, one in enumerate(about)}
+    """Pack all lines of a report; `provenance` is that of a result that chose their heads."""
+    about = [asdict(line) for line in drawn]
+    values: dict[str, Any] = {f"weights/{number}": line.pop("weights") for number, line in enumerate(about)}
     return pack(values | {"lines": about, "provenance": provenance}, analysis="report_lines")
 
 
 def from_bytes(data: bytes) -> list[Lines]:
-    """The inverse; raises ValueError, KeyError or TypeError for other bytes."""
+    """Unpack lines that `to_bytes` packed; raises ValueError, KeyError or TypeError for other bytes."""
     values = unpack(data)
-    return [Lines(**one, weights=values[f"weights/{number}"]) for number, one in enumerate(values["lines"])]
+    return [Lines(**line, weights=values[f"weights/{number}"]) for number, line in enumerate(values["lines"])]
 
 
 def lines_of(results: Mapping[str, Any], model: AttentionModel, paper: bool) -> Iterator[Lines]:
@@ -100,17 +100,17 @@ def lines_of(results: Mapping[str, Any], model: AttentionModel, paper: bool) -> 
 def _behaviors(results: Mapping[str, Any], tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 1: each behavior's head on a sentence of the segments in which it is clearest."""
     before, after = tokens.single
-    for one in clearest(results):
-        where, ids = _sentence(one.segments, tokens)
+    for example in clearest(results):
+        where, ids = _sentence(example.segments, tokens)
         if ids:
             framed = np.array([*before, *ids, *after], dtype=np.int64)
-            value = ANALYSES[one.analysis].column(one.quantity).text(one.value)
-            what = f"{BEHAVIORS[one.behavior][-1]}, {value}"
-            yield run(1, one.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
+            value = ANALYSES[example.analysis].column(example.quantity).text(example.value)
+            what = f"{BEHAVIORS[example.behavior][-1]}, {value}"
+            yield run(1, example.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
 
 
 def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[int]]:
-    """Where the first sentence stands that is short enough, and its ids; the beginning of the first segment where none
+    """(location, ids) of the first sentence that is short enough, or of the beginning of the first segment where none
     is."""
     beginning: tuple[str, list[int]] = ("", [])
     for segment in segments:
@@ -129,13 +129,14 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
 def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
     the relation and their lines are red."""
-    for one in relation_heads(result, RELATIONS):
-        found = examples(result, one.head, one.direction, one.relation)
-        short = [each for each in found if SHORTEST <= len(each.sentence["words"]) <= LONGEST]
+    for each in relation_heads(result, RELATIONS):
+        sentences = examples(result, each.head, each.direction, each.relation)
+        short = [example for example in sentences if SHORTEST <= len(example.sentence["words"]) <= LONGEST]
         if short:
             best = max(short, key=lambda each: (each.right / each.words, each.weight))
             example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
-            yield run(5, one.head, f"{one.relation}, {one.accuracy:.1%}", example, best.chosen, bool(one.direction))
+            what = f"{each.relation}, {each.accuracy:.1%}"
+            yield run(5, each.head, what, example, best.chosen, bool(each.direction))
 
 
 def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
@@ -151,7 +152,7 @@ def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Itera
             if guess.right and SHORTEST <= end - first <= LONGEST:
                 candidates.append((guess.weight, document["name"], document["words"][first:end], word - first))
     if candidates:
-        _, where, words, word = max(candidates, key=lambda one: one[0])
+        _, where, words, word = max(candidates, key=lambda candidate: candidate[0])
         accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), best.head.layer, best.head.head]
         example = encode_words(words, tokens, 0, where, Skipped())
         yield run(5, best.head, f"antecedents, {accuracy:.1%}", example, [word])
@@ -163,8 +164,8 @@ def _run(
 ) -> Lines:  # fmt: skip
     """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
     words, layout = example.words, layout_of(example, model.tokens)
-    seen = look(layout, attention(model, example), View(words=words is not None, first_piece=paper))
-    units = seen.queries
+    shown = look(layout, attention(model, example), View(words=words is not None, first_piece=paper))
+    units = shown.queries
     rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
     title, special = f"{head.label()}: {what}", units.special.tolist()
-    return Lines(figure, title, example.where, list(units.labels), special, rows, red_keys, seen.of(head).copy())
+    return Lines(figure, title, example.where, list(units.labels), special, rows, red_keys, shown.of(head).copy())

@@ -93,7 +93,7 @@ def _html_cell(text: str) -> str:
 
 
 def _html_picture(picture: Picture) -> str:
-    """With a viewBox, so that a wide drawing shrinks to the page."""
+    """A figure as HTML, with a viewBox, so that a wide drawing shrinks to the page."""
     drawn = picture.svg
     size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', drawn)
     if size and "viewBox" not in drawn[: drawn.index(">")]:
@@ -112,7 +112,7 @@ HTML: dict[type[Block], Callable[[Any], str]] = {
 
 
 def markdown(text: str) -> str:
-    """Text in which Markdown finds no markup, on one line."""
+    """Escape a text for Markdown, on one line."""
     return SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("&", "&amp;")
 
 

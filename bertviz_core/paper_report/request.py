@@ -53,7 +53,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """A report that is asked for.
+    """Request for a report.
 
     Attributes:
         checkpoint: The model.
@@ -70,15 +70,15 @@ class ReportRequest:
     def requests(self) -> list[Request]:
         """A request for each analysis that has a corpus, in the paper's order."""
         return [
-            Request(one.name, self.checkpoint, self.corpora[one.corpus], one.relevant(self.settings))
-            for one in ANALYSES.values()
-            if one.corpus in self.corpora
+            Request(analysis.name, self.checkpoint, self.corpora[analysis.corpus], analysis.relevant(self.settings))
+            for analysis in ANALYSES.values()
+            if analysis.corpus in self.corpora
         ]
 
     def to_compute(self, find: Find) -> list[Request]:
         """What is not stored yet, and this model has all that is needed for."""
-        affordable = [one for one in self.requests() if ANALYSES[one.analysis].cost(one.checkpoint) <= self.max_cost]
-        return [one for one in affordable if model_pass.can_compute(one) and find(one) is None]
+        affordable = [r for r in self.requests() if ANALYSES[r.analysis].cost(r.checkpoint) <= self.max_cost]
+        return [r for r in affordable if model_pass.can_compute(r) and find(r) is None]
 
     def lacks_lines(self, store: Store) -> bool:
         """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
@@ -87,14 +87,15 @@ class ReportRequest:
 
     def announcement(self, store: Store) -> str:
         """What is about to be computed, and for about how long; empty where all is stored."""
-        wanted = self.to_compute(partial(requests.find, store))
-        names = ", ".join(ANALYSES[request.analysis].title for request in wanted)
-        return f"{len(wanted)} analyses are not stored yet ({names}): {self.duration(store, wanted)}." if wanted else ""
+        missing = self.to_compute(partial(requests.find, store))
+        names = ", ".join(ANALYSES[request.analysis].title for request in missing)
+        length = self.duration(store, missing)
+        return f"{len(missing)} analyses are not stored yet ({names}): {length}." if missing else ""
 
     @staticmethod
-    def duration(store: Store, wanted: list[Request]) -> str:
+    def duration(store: Store, missing: list[Request]) -> str:
         """About how long these requests and the lines take, as "about 40 s"."""
-        estimate = durations.seconds(store, requests.passes(wanted))
+        estimate = durations.seconds(store, requests.passes(missing))
         return durations.text(estimate if estimate is None else max(estimate, durations.LOADING))
 
     def compute(
@@ -135,7 +136,8 @@ class ReportRequest:
         return {r.analysis: _shown(result, r, find) for r, result in stored if result is not None}
 
     def lines_key(self, store: Store) -> str | None:
-        """Under which the lines are stored: it changes with every result that chooses their heads; None without one."""
+        """Store key of the lines, which changes with every result that chooses their heads; None without such a
+        result."""
         chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
         stored = [key for key in chosen if store.has(key)]
         return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None
@@ -143,9 +145,9 @@ class ReportRequest:
     def _store_lines(self, store: Store, model: AttentionModel) -> None:
         from bertviz_core.paper_report import lines
 
-        seen = observing(model, self.settings.weights)
+        observed = observing(model, self.settings.weights)
         results = self._results(store)
-        drawn = lines.lines_of(results, seen, self.settings.paper)
+        drawn = lines.lines_of(results, observed, self.settings.paper)
         about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
         store.put(str(self.lines_key(store)), lines.to_bytes(drawn, about))
 

@@ -25,7 +25,7 @@ FIGURES = {  # of the paper, as lines between two columns
     1: "the darker a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
-PLACES = 3  # named for each reason to skip
+MAX_LOCATIONS = 3  # named for each reason to skip
 MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "?\u00a0"}
 BIBTEX = """@inproceedings{clark-etal-2019-bert,
   title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
@@ -104,31 +104,36 @@ def _clearest(report: Report) -> Iterator[Block]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield Heading("The clearest heads")
     rows = [
-        (one.head.label(), BEHAVIORS[one.behavior][-1], ANALYSES[one.analysis].column(one.quantity).text(one.value), "")
-        for one in clearest(report.results)
+        (
+            each.head.label(),
+            BEHAVIORS[each.behavior][-1],
+            ANALYSES[each.analysis].column(each.quantity).text(each.value),
+            "",
+        )
+        for each in clearest(report.results)
     ]
     if "dependency_heads" in report.results:
         rows += [
-            (one.head.label(), one.relation, f"{one.accuracy:.1%}", f"best fixed offset {one.baseline:.1%}")
-            for one in relation_heads(report.results["dependency_heads"])
+            (each.head.label(), each.relation, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
+            for each in relation_heads(report.results["dependency_heads"])
         ]
     yield Table("", ("head", "what it does", "this run", "baseline"), rows)
     for figure, explained in FIGURES.items():
-        if lines := [one for one in report.lines if one.figure == figure]:
-            where = "; ".join(f"{one.title.partition(':')[0]}, {one.where}" for one in lines)
+        if lines := [each for each in report.lines if each.figure == figure]:
+            where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
-            yield Picture(f"figure-{figure}", draw_side_by_side([one.panel for one in lines]), caption)
+            yield Picture(f"figure-{figure}", draw_side_by_side([each.panel for each in lines]), caption)
 
 
 def _skipped(report: Report) -> Iterator[Block]:
     yield Heading("What was skipped or modified")
     lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
-    seen = set()
+    listed = set()
     for name, result in report.results.items():
         for entry in result.provenance["skipped"]:
-            line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:PLACES])})"
-            if (result.provenance["corpus"]["digest"], line) not in seen:
-                seen.add((result.provenance["corpus"]["digest"], line))
+            line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:MAX_LOCATIONS])})"
+            if (result.provenance["corpus"]["digest"], line) not in listed:
+                listed.add((result.provenance["corpus"]["digest"], line))
                 lines.append(f"{ANALYSES[name].title}, {result.provenance['corpus']['name']}: {line}")
     yield Bullets(lines or ["Nothing."])
 

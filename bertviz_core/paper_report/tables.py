@@ -22,7 +22,7 @@ WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attent
 
 
 def heads_table(analysis: Analysis, result: Any) -> Table:
-    """For each column: the highest head with its interval, the highest layer, the paper's highest layer."""
+    """Table of the columns: the highest head with its interval, the highest layer, the paper's highest layer."""
     rows = []
     for column in analysis.columns:
         values = column.read(result)
@@ -55,14 +55,14 @@ def layers_table(analysis: Analysis, result: Any) -> Table | None:
     papers = [paper.LAYER_MEANS[column.quantity] for column in shown]
     header = ["layer", *(part for column in shown for part in (column.short, "paper"))]
     rows = [
-        [str(layer + 1), *(cell for one, bert in zip(means, papers, strict=True) for cell in _cells(one, bert, layer))]
+        [str(layer + 1), *(cell for own, bert in zip(means, papers, strict=True) for cell in _cells(own, bert, layer))]
         for layer in range(max(len(means[0]), len(papers[0])))
     ]
     return Table(f"Means of each layer's heads; {BERT} has {len(papers[0])} layers ({paper.READ_OFF})", header, rows)
 
 
 def dependency_table(result: Any) -> Table:
-    """Table 1."""
+    """Table 1 for this run, beside the paper's."""
     frame = relation_table(result)
     cells = frame.astype(object).where(frame.notna(), None)
     rows = [[_cell(value) for value in row] for row in cells.itertuples(index=False)]
@@ -86,7 +86,7 @@ def coreference_table(result: Any) -> Table:
 
 
 def probe_table(result: Any) -> Table:
-    """Table 3."""
+    """Table 3 for this run, beside the paper's."""
     without, including = papers_scores(result)
     frame = result.to_frame()
     rows = [
@@ -123,9 +123,9 @@ def tables(analysis: Analysis, result: Any) -> list[Table]:
     """The paper's table where it has one; for any other analysis its columns of heads."""
     if analysis.name in OF_THE_PAPER:
         return [OF_THE_PAPER[analysis.name](result)]
-    found = [heads_table(analysis, result)] if analysis.columns else []
+    shown = [heads_table(analysis, result)] if analysis.columns else []
     layers = layers_table(analysis, result)
-    return [*found, layers] if layers else found
+    return [*shown, layers] if layers else shown
 
 
 def _cell(value: Any) -> str:

@@ -42,7 +42,7 @@ def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, s
     """The treebank's arrow to a word, which counts from 0; its governor counts from 1, 0 being the root.
 
     Args:
-        words: Of the sentence.
+        words: Words of the sentence.
         word: To which the arrow leads.
         governor: From which it comes.
         relation: Written on the arrow where it is `shown`; an arrow that is not only gives context.
@@ -73,7 +73,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
 
 
 def _escaped(text: str) -> str:
-    """As XML, which has no room for control characters even when they are escaped."""
+    """Escape a text for XML, with control characters as their pictures, since XML cannot hold them."""
     return escape(text.translate(PICTURES))
 
 

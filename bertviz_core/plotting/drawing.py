@@ -65,10 +65,10 @@ class Drawing:
 
     def _layout(self, origin: str, shapes: Sequence[Spec]) -> Spec:
         margin = self.layout.get("margin", {})
-        place = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
+        position = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
         font = {"size": 9, "color": "#8c8c8c", "weight": "normal"}
         return self.layout | {
-            "title": {"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **place},
+            "title": {"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **position},
             "height": self.layout.get("height", 450) + FOOT,
             "margin": margin | {"b": margin.get("b", 45) + FOOT},
             "shapes": [*self.layout.get("shapes", ()), *shapes],

@@ -8,16 +8,16 @@ ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbacksla
 
 
 def escaped(text: object) -> str:
-    """Text in which nothing is a command."""
+    """Escape a text for LaTeX."""
     return str(text).translate(ESCAPES)
 
 
 def tabular(columns: str, header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
-    """A whole tabular.
+    """A whole LaTeX tabular.
 
     Args:
-        columns: As in "lrr".
-        header: Of each column, as LaTeX.
+        columns: Alignment of the columns, as "lrr".
+        header: Header of each column, as LaTeX.
         rows: Cells, as LaTeX.
         note: A last line over all columns.
     """

@@ -57,21 +57,21 @@ def percent_decimals(n: int) -> int:
 
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
-    for index, one in enumerate(series):
-        (color, symbol), name = one.marker, one.name
+    for index, quantity in enumerate(series):
+        (color, symbol), name = quantity.marker, quantity.name
         shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
-        dots = _dots(one.values, shift, name, base)
+        dots = _dots(quantity.values, shift, name, base)
         figure.add_scatter(
             **dots,
             mode="markers",
             name=name,
-            legendgroup=f"{row}-{one.key}",
+            legendgroup=f"{row}-{quantity.key}",
             legend=f"legend{row if row > 1 else ''}",
             marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.6},
             row=row,
             col=1,
         )
-        layer_line(figure, one, row)
+        layer_line(figure, quantity, row)
 
 
 def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid") -> None:
@@ -160,14 +160,14 @@ def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
     height = (1 - gap * (rows - 1)) / rows
     for row in range(rows):
         top = 1 - row * (height + gap)
-        place = LOOK["legend"] | {"y": top}
+        look = LOOK["legend"] | {"y": top}
         legend = f"legend{row + 1 if row else ''}"
         entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
         if len(entries) > 1 and row < len(figure.layout.annotations):
             annotation = figure.layout.annotations[row]
-            place["title"] = {"text": annotation.text, "side": "top", "font": {"size": 14}}
+            look["title"] = {"text": annotation.text, "side": "top", "font": {"size": 14}}
             annotation.visible = False
-        figure.update_layout({legend: place})
+        figure.update_layout({legend: look})
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
 
 

@@ -26,7 +26,7 @@ Task = Mapping[str, Any]  # JSON: its "kind" names the function below that perfo
 
 
 def analyses(to_compute: Iterable[Request], store: Store) -> Task:
-    """Compute and store what is not stored yet of these requests.
+    """The task to compute and store what is not stored yet of these requests.
 
     Raises:
         InputError: a corpus is in this process's memory alone.
@@ -35,7 +35,7 @@ def analyses(to_compute: Iterable[Request], store: Store) -> Task:
 
 
 def report(request: ReportRequest, store: Store) -> Task:
-    """Compute and store what a report lacks; raises InputError as `analyses` does."""
+    """The task to compute and store what a report lacks; raises InputError as `analyses` does."""
     return {
         "kind": "report",
         "store": str(store.folder),
@@ -47,7 +47,7 @@ def report(request: ReportRequest, store: Store) -> Task:
 
 
 def download(name: str, revision: str | None) -> Task:
-    """Fetch a hub model's files."""
+    """The task to fetch a hub model's files."""
     return {"kind": "download", "name": name, "revision": revision}
 
 
@@ -63,7 +63,7 @@ class Performer:
         self._models = model_pass.LastModel()
 
     def perform(self, task: Task, progress: Progress) -> None:
-        """Raises BertvizError for what the user can mend, Cancelled when progress says so."""
+        """Perform one task; raises BertvizError for what the user can mend, Cancelled when `progress` says so."""
         PERFORM[task["kind"]](self, task, progress)
 
     def _analyses(self, task: Task, progress: Progress) -> None:
@@ -81,13 +81,13 @@ class Performer:
             raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
 
     def _download(self, task: Task, progress: Progress) -> Checkpoint:
-        asked = task["name"], task["revision"], from_environment()
+        arguments = task["name"], task["revision"], from_environment()
         try:
-            return checkpoint.find(*asked)
+            return checkpoint.find(*arguments)
         except DownloadNeeded as needed:
             progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
         with hub.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
-            return checkpoint.download(*asked)
+            return checkpoint.download(*arguments)
 
     def _hub_model(self, task: Task, progress: Progress) -> None:
         model = self._download(task["requests"][0]["checkpoint"], progress)
@@ -146,7 +146,8 @@ def _source(source: Source) -> dict[str, Any]:
 
 
 def _open_source(fields: dict[str, Any], store: Store) -> Source:
-    """Raises InputError for bytes that are gone, or other than when the job was asked for."""
+    """Open a corpus of a task; raises InputError where its bytes are missing or have changed since the job was
+    queued."""
     kind, _, key = fields["locator"].partition(":")
     source = Uploads(store).source(key) if kind == "upload" else from_path(key)
     if source.digest != fields["digest"]:

@@ -52,7 +52,7 @@ class Server:
             os._exit(1)
 
     def _listen(self) -> None:
-        """A cancel is of the task that was read last."""
+        """Read the server's messages; a cancel is of the task that was read last."""
         progress = Progress()
         for line in self._read:
             message = json.loads(line)
@@ -65,7 +65,7 @@ class Server:
 
 
 def main() -> None:
-    """Perform tasks until the server is gone."""
+    """Perform tasks until the server has ended."""
     server = Server(*_streams())
     _step_back()
     for module in sys.argv[1:]:
@@ -106,7 +106,7 @@ def _report(server: Server, progress: Progress, done: threading.Event) -> None:
 
 
 def _streams() -> tuple[IO[str], IO[str]]:
-    """Standard input and output for the messages alone: what a library prints goes to standard error."""
+    """Reserve standard input and output for the messages: what a library prints goes to standard error."""
     read, write = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -114,7 +114,7 @@ def _streams() -> tuple[IO[str], IO[str]]:
 
 
 def _step_back() -> None:
-    """Ctrl-C is the server's affair; pages come first; and where memory runs out, the worker goes, not the server."""
+    """Give way to the server: ignore Ctrl-C, run at a lower priority, and be the one to end where memory runs out."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(AttributeError, OSError):
         os.nice(NICE)

@@ -62,7 +62,7 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """Of the process, where there is one."""
+        """Process id of the worker; None while no process runs."""
         return self._process.pid if self._process and self._process.alive() else None
 
 
@@ -89,7 +89,7 @@ def _follow(process: Process, progress: Progress) -> None:
 
 
 def _finish(process: Process, message: dict[str, Any]) -> None:
-    """Raises what the task ended with, if it is not done."""
+    """Raise the error that the task ended with, or Cancelled, if it was not done."""
     if message["end"] == "cancelled":
         raise Cancelled()
     if message["end"] == "failed":
@@ -127,7 +127,7 @@ class Process:
         return self._popen.poll() is None
 
     def say(self, **message: Any) -> None:
-        """Raises OSError where the process is gone."""
+        """Send one message; raises OSError where the process has ended."""
         assert self._popen.stdin
         self._popen.stdin.write(json.dumps(message).encode() + b"\n")
         self._popen.stdin.flush()
@@ -143,7 +143,7 @@ class Process:
         return message
 
     def end(self) -> int:
-        """Kill it; returns its exit status, a negative signal number where one ended it."""
+        """Kill the process; returns its exit status, a negative signal number where a signal ended it."""
         self._popen.kill()
         status = self._popen.wait()
         with contextlib.suppress(OSError):  # of a message that it did not read

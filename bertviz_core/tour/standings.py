@@ -16,7 +16,7 @@ ORDER = (*STATES.values(), NO_ANSWER, NOT_COMPUTED)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a model's results say of one claim.
+    """State of one claim of the paper for a model's results.
 
     Attributes:
         state: One of ORDER.

@@ -63,7 +63,7 @@ class Step:
         return findings if findings.unclear else replace(findings, unclear=self._unclear(results))
 
     def _unclear(self, results: Results) -> str:
-        """The rule, where it does not hold of these results or cannot be decided; else nothing."""
+        """The step's rule, where it does not hold of these results or cannot be decided; else ""."""
         verdict = self.rule.verdict(results) if self.rule else None
         if self.rule is None or verdict is None or verdict.state == "holds":
             return ""

@@ -16,7 +16,7 @@ from bertviz_core.tour.surface_findings import (
     switched_off,
 )
 
-PREVIOUS, TO_SEP = (claims_of("surface_patterns")[place] for place in (0, 3))
+PREVIOUS, TO_SEP = (claims_of("surface_patterns")[index] for index in (0, 3))
 
 
 SURFACE = (

@@ -130,7 +130,7 @@ def switched_off(results: Results, base: int) -> Findings:
 
 
 def moved_by_sep(results: Results, base: int) -> str:
-    """The same question to norms, where they are stored: nothing moves where vectors are short."""
+    """A sentence on the norms of [SEP], where they are stored: nothing moves where vectors are short."""
     weights, norms = results.get("surface_patterns"), results.get(NORMS)
     if weights is None or norms is None or weights.provenance["corpus"] != norms.provenance["corpus"]:
         return ""

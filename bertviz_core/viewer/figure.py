@@ -17,16 +17,16 @@ from bertviz_core.viewer.view import InputAttention, shorten
 LABELS = 45  # most labels along one side of the heatmap; hovering says the others
 
 
-def heatmap(seen: InputAttention, head: Head) -> go.Figure:
+def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     """Queries from top to bottom, keys from left to right, weight as color from 0 to 1."""
-    queries, keys = _places(seen.queries), _places(seen.keys)
+    queries, keys = _axis_labels(attention.queries), _axis_labels(attention.keys)
     maximum = max(len(queries), len(keys), 1)
     gap = 1 if maximum <= 40 else 0
     figure = go.Figure(
         go.Heatmap(
             x=keys,
             y=queries,
-            z=seen.of(head),
+            z=attention.of(head),
             colorscale=SEQUENTIAL,
             zmin=0,
             zmax=1,
@@ -37,9 +37,9 @@ def heatmap(seen: InputAttention, head: Head) -> go.Figure:
         )
     )
     size, every = (12 if maximum <= 30 else 10), -(-maximum // LABELS)
-    for axis, places in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
-        ticks = [label.partition(" ")[2] for label in places[::every]]
-        axis.update(type="category", tickvals=places[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)
+    for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
+        ticks = [label.partition(" ")[2] for label in labels[::every]]
+        axis.update(type="category", tickvals=labels[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)
         axis.update(zeroline=False, ticks="", fixedrange=True)
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
@@ -47,7 +47,7 @@ def heatmap(seen: InputAttention, head: Head) -> go.Figure:
     return finish(figure, height, margin={"l": 10, "t": 10, "b": 70})
 
 
-def _places(units: Units) -> list[str]:
+def _axis_labels(units: Units) -> list[str]:
     """Position and label, all different, in which plotly finds no markup."""
     return [
         f"{at + 1} {isolated(escape(shorten(text, 16)))}" for at, text in zip(units.start, units.labels, strict=True)

@@ -35,7 +35,7 @@ def line_data(
     Args:
         attention: One input.
         head: Only its matrix is included.
-        title: Of saved drawings.
+        title: Title of saved drawings.
         min_weight: Lines below it are not drawn.
         masked: Positions of masked tokens, from 0.
     """

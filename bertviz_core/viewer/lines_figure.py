@@ -43,7 +43,7 @@ class Panel:
         queries, keys: Labels of the left and of the right column.
         weights: (query, key).
         red: Rows of the left column that are red, with their lines.
-        red_keys: The same of the right column.
+        red_keys: Indices of the right column's labels in red.
     """
 
     title: str
@@ -54,9 +54,9 @@ class Panel:
     red_keys: Collection[int] = ()
 
 
-def draw(seen: InputAttention, head: Head, *, min_weight: float = 0.0, title: str = "") -> str:
+def draw(attention: InputAttention, head: Head, *, min_weight: float = 0.0, title: str = "") -> str:
     """An SVG document; lines under `min_weight` are left out, special tokens are gray."""
-    panel = Panel(title, seen.queries, seen.keys, seen.of(head))
+    panel = Panel(title, attention.queries, attention.keys, attention.of(head))
     return _document(ALONE.width, _height(panel, ALONE), _parts(panel, ALONE, min_weight))
 
 
@@ -65,8 +65,8 @@ def draw_side_by_side(panels: Sequence[Panel], across: int = 3, min_weight: floa
     parts, top = [], 0
     for start in range(0, len(panels), across):
         row = panels[start : start + across]
-        for place, panel in enumerate(row):
-            parts += [f'<g transform="translate({place * BESIDE.width},{top})">', *_parts(panel, BESIDE, min_weight)]
+        for column, panel in enumerate(row):
+            parts += [f'<g transform="translate({column * BESIDE.width},{top})">', *_parts(panel, BESIDE, min_weight)]
             parts.append("</g>")
         top += max(_height(panel, BESIDE) for panel in row)
     return _document(across * BESIDE.width, top, parts)

@@ -36,11 +36,11 @@ def lines_html(
     caption: str = "",
     min_weight: float = 0.02,
 ) -> str:
-    """The document.
+    """Build the HTML document of the lines.
 
     Args:
         attention: One input.
-        heads: Those that can be chosen, in order.
+        heads: Heads that can be chosen, in order.
         head: The one that is shown first, of `heads`.
         model: Name of the model.
         caption: A line under the drawing.
@@ -55,14 +55,14 @@ def lines_html(
             f"The lines of {len(heads):,} heads on this input take {size / 1e6:,.0f} MB.",
             hint="Name fewer heads, or give a shorter text.",
         )
-    layers = list(dict.fromkeys(one.layer for one in heads))
+    layers = list(dict.fromkeys(each.layer for each in heads))
     weights = {
-        str(layer + 1): {str(one.head + 1): pack(attention.of(one)) for one in heads if one.layer == layer}
+        str(layer + 1): {str(each.head + 1): pack(attention.of(each)) for each in heads if each.layer == layer}
         for layer in layers
     }
-    one_head = line_data(attention, head, title="", min_weight=min_weight)
+    first_head = line_data(attention, head, title="", min_weight=min_weight)
     data = {
-        "input": {side: one_head[side] for side in ("from", "to")},
+        "input": {side: first_head[side] for side in ("from", "to")},
         "weights": weights,
         "layers": list(weights),
         "layer": str(head.layer + 1),

@@ -12,11 +12,11 @@ from bertviz_core.plotting import style
 
 
 def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """Every name with its heads.
+    """Names of heads, layers and behaviors that can be switched off, with their heads.
 
     Args:
-        layers: Of the model.
-        heads: Of each layer.
+        layers: Number of layers of the model.
+        heads: Number of heads of each layer.
         behaviors: (layer, head) names, where they are known.
 
     Returns:
@@ -29,7 +29,7 @@ def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> di
     for layer in range(layers):
         named[f"layer {layer + 1}"] = np.broadcast_to(np.arange(layers)[:, None] == layer, (layers, heads))
     for head in all_heads(layers, heads):
-        named[head.label()] = _one(head, layers, heads)
+        named[head.label()] = _single_head(head, layers, heads)
     return named
 
 
@@ -39,7 +39,7 @@ def switched_off(chosen: Iterable[str], named: dict[str, np.ndarray]) -> np.ndar
     return np.logical_or.reduce(masks) if masks else None
 
 
-def _one(head: Head, layers: int, heads: int) -> np.ndarray:
+def _single_head(head: Head, layers: int, heads: int) -> np.ndarray:
     mask = np.zeros((layers, heads), dtype=bool)
     mask[head.layer, head.head] = True
     return mask

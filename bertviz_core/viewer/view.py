@@ -39,14 +39,20 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class InputAttention:
-    """Attention of every head on one input. weights: (layer, head, query, key) float32, from queries to keys."""
+    """Attention of every head on one input.
+
+    Attributes:
+        queries: Units that attend.
+        keys: Units that are attended to.
+        weights: (layer, head, query, key) float32.
+    """
 
     queries: Units
     keys: Units
     weights: np.ndarray
 
     def of(self, head: Head) -> np.ndarray:
-        """(query, key) of one head."""
+        """(query, key) weights of one head."""
         return self.weights[head.layer, head.head]
 
     def without_special(self) -> InputAttention:
@@ -58,7 +64,7 @@ class InputAttention:
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), weights)
 
     def between(self, query_side: int, key_side: int) -> InputAttention:
-        """From one segment to one segment; the weights stay as they are."""
+        """The attention from one segment to one segment; the weights stay as they are."""
         queries, keys = self.queries.side == query_side, self.keys.side == key_side
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), self.weights[:, :, queries][..., keys])
 
@@ -96,14 +102,14 @@ class InputAttention:
 
     def pair(self, source: int, target: int) -> tuple[int, int]:
         """The (query, key) of the units that begin at two positions, from 1; raises SettingsError for others."""
-        found = []
+        indices = []
         for units, position in ((self.queries, source), (self.keys, target)):
             if position - 1 not in units.start:
                 starts = zip(units.start, units.labels, strict=True)
                 known = ", ".join(f"{start + 1} ({label})" for start, label in starts)
                 raise SettingsError(f"No token or word begins at position {position}.", hint=f"Choose one of {known}.")
-            found.append(units.start.tolist().index(position - 1))
-        return found[0], found[1]
+            indices.append(units.start.tolist().index(position - 1))
+        return indices[0], indices[1]
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
         """A row for each head, the one that looks most from one unit to another first (methods, section 10).
@@ -144,13 +150,15 @@ class InputAttention:
 def look(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
     """What `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then special tokens
     hidden, then the segments chosen."""
-    seen = InputAttention(layout.tokens, layout.tokens, maps)
+    shown = InputAttention(layout.tokens, layout.tokens, maps)
     if view.words:
-        seen = InputAttention(layout.words, layout.words, maps_of_one(maps, layout.owner, first_piece=view.first_piece))
+        shown = InputAttention(
+            layout.words, layout.words, maps_of_one(maps, layout.owner, first_piece=view.first_piece)
+        )
     if not view.special:
-        seen = seen.without_special()
+        shown = shown.without_special()
     sides = SIDES[view.sides]
-    return seen.between(*sides) if sides else seen
+    return shown.between(*sides) if sides else shown
 
 
 def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -168,12 +176,12 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     return np.asarray(np.rint(255 * np.clip(largest, 0, 1)), dtype=np.uint8)
 
 
-def _patches(size: int, most: int) -> np.ndarray:
-    """Where each of at most `most` nearly equal runs begins."""
-    count = min(size, most)
+def _patches(size: int, maximum: int) -> np.ndarray:
+    """Starts of at most `maximum` runs of nearly equal length."""
+    count = min(size, maximum)
     return np.arange(count) * size // max(count, 1)
 
 
-def shorten(label: str, most: int = 24) -> str:
+def shorten(label: str, maximum: int = 24) -> str:
     """The beginning of a long label, for places that cannot cut it by themselves."""
-    return label if len(label) <= most else label[: most - 1] + "…"
+    return label if len(label) <= maximum else label[: maximum - 1] + "…"

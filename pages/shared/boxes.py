@@ -15,7 +15,7 @@ from pages.shared import services
 
 
 def plain(text: str) -> str:
-    """Text that markdown will show as it is, among words of another direction too."""
+    """Escape a text for Markdown, and keep it apart from text of another writing direction."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in isolated(text))
 
 
@@ -25,13 +25,13 @@ def joined(tokens: str) -> str:
 
 
 def error(problem: BertvizError) -> None:
-    """What happened, where, and what to do."""
+    """Draw an error: what happened, where, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
 
 
 def _without_folders(text: str) -> str:
-    """Where strangers visit, errors name no folder of the server: only what lies in it."""
+    """Escape an error text; on a public server without the names of folders."""
     access = services.access()
     if access.public:
         for folder in (*(access.folders or ()), services.store().folder, Path.home()):

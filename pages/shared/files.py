@@ -9,21 +9,21 @@ import streamlit as st
 
 from bertviz_core import exports
 
-MADE_OF = "files are made of"
+ORIGIN = "origin of files"
 
 
 def name_after(model: str, corpus: str) -> None:
     """The origin of this page's figures; of a model's path only the folder's name."""
-    st.session_state[MADE_OF] = (Path(model).name, corpus)
+    st.session_state[ORIGIN] = (Path(model).name, corpus)
 
 
 def picture_name(*shows: str) -> str:
     """A picture's file name, without its suffix: what it shows, of which model, on what."""
-    return exports.slug(*shows, *st.session_state.get(MADE_OF, ()))
+    return exports.slug(*shows, *st.session_state.get(ORIGIN, ()))
 
 
 def label(suffix: str) -> str:
-    """What the button of a file is called."""
+    """Label of a file's button."""
     *name, kind = suffix.strip(".").split(".")
     named = {"tex": "LaTeX", "safetensors": "safetensors"}.get(kind, kind.upper())
     return f"{named}: all {name[0]}" if name else named

@@ -69,7 +69,7 @@ def map_of(results: Results, thresholds: Thresholds, base: int) -> HeadMap:
 
 
 def behavior(results: dict[str, Any], selection: Selection, thresholds: Thresholds) -> str:
-    """What the chosen head does, in words."""
+    """Behavior of the chosen head, in words."""
     named = derived(linguistic, results)
     labels = derived(labels_of, results, thresholds)
     if labels is None:

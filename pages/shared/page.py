@@ -37,9 +37,9 @@ def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGe
         mode += ", norms in place of weights"
     model, corpus = selection.checkpoint, selection.source
     files.name_after(model.label, shown or corpus.name)
-    made_of = shown or f"{corpus.name} ({corpus.digest[:8]})"
-    made_from = f"{model.label} ({model.fingerprint()[:8]}), {made_of}, {mode}"
-    st.session_state["origin"] = f"{made_from}; after Clark et al. 2019"
+    subject = shown or f"{corpus.name} ({corpus.digest[:8]})"
+    basis = f"{model.label} ({model.fingerprint()[:8]}), {subject}, {mode}"
+    st.session_state["origin"] = f"{basis}; after Clark et al. 2019"
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if name != "tour" and (step := small_int(address.get("tour"))):
         with line:
@@ -51,18 +51,18 @@ def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGe
     return line
 
 
-def title(name: str, made_of: str = "", path: str = "") -> DeltaGenerator:
+def title(name: str, subject: str = "", path: str = "") -> DeltaGenerator:
     """The page's title, where in the paper it stands, and what it is made of; `path` is said on pointing at it.
 
     Returns:
         The rest of the line.
     """
     entry = catalogue.entry(name)
-    st.set_page_config(page_title=f"{entry.title}: {made_of}" if made_of else entry.title)  # of the browser's tab
+    st.set_page_config(page_title=f"{entry.title}: {subject}" if subject else entry.title)  # of the browser's tab
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
-    help_text = boxes.plain(path) if path and path not in made_of else None
-    line.caption(boxes.plain(" · ".join(filter(None, (made_of, entry.section)))), help=help_text, wrap=False)
+    help_text = boxes.plain(path) if path and path not in subject else None
+    line.caption(boxes.plain(" · ".join(filter(None, (subject, entry.section)))), help=help_text, wrap=False)
     with line:
         appearance.leave_projector()
     return line
@@ -108,7 +108,16 @@ def chart(
     figure: go.Figure | Drawing, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
     shapes: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
-    """A figure whose clicks choose a head; the camera above it saves SVG. head: the one to ring."""
+    """A figure whose clicks choose a head; the camera above it saves SVG.
+
+    Args:
+        figure: What is drawn.
+        key: Key of the element.
+        alt: What the figure shows, for those who cannot see it.
+        clickable: Whether clicks count.
+        head: The head to ring.
+        shapes: More shapes of the layout.
+    """
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
@@ -148,7 +157,7 @@ def table(
     shown = frame.drop(columns="label")
     numbers = [name for name in columns if shown[name].dtype.kind == "f"]
     digits = {name: "%.3f" if shown[name].max() >= 0.1 else "%.3g" for name in numbers}
-    digits |= {name: f"%.{places}f" for name, places in (decimals or {}).items()}
+    digits |= {name: f"%.{count}f" for name, count in (decimals or {}).items()}
     formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in numbers}
     labels = list(frame["label"])
     st.dataframe(
@@ -170,7 +179,7 @@ def _row_clicked(key: str, labels: list[str]) -> None:
 
 
 def downloads(result: Result) -> None:
-    """The same bytes that the command line writes, built on click."""
+    """Buttons that save the bytes that the command line writes, built on click."""
     builders = exports.builders(result)
     files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
 
@@ -203,7 +212,7 @@ def provenance(result: Result) -> None:
 
 
 def _counted(result: Result) -> str:
-    """What the numbers rest on."""
+    """Number of inputs and tokens that the results rest on, what was skipped, and the device."""
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])
     return f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"

@@ -147,7 +147,7 @@ def analyzed_models() -> tuple[tuple[str, str], ...]:
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def runs() -> tuple[StoredResult, ...]:
-    """Every stored result by its header."""
+    """Headers of all stored results."""
     return tuple(stored_results(store()))
 
 
@@ -175,7 +175,7 @@ def checkpoint_run(address: str, analysis: str) -> Result:
 
 @st.cache_resource(show_spinner=False)
 def shipped_emergence() -> Emergence:
-    """That of the demo model."""
+    """The emergence of the demo model, which ships with the project."""
     return shipped()
 
 

@@ -43,8 +43,11 @@ def result_or_stop(request: Request, selection: Selection, result_class: type[R]
 
 
 def offer(request: Request) -> None:
-    """The running job, its error, or the offer to compute what is not stored; raises ModelError for a model that lacks
-    what the analysis needs."""
+    """Draw the running job, its error, or the button that computes what is not stored.
+
+    Raises:
+        ModelError: The model lacks what the analysis needs.
+    """
     check_model(request)
     if not job_panel.is_running(reader_jobs.job_of(request)):
         _offer(request)

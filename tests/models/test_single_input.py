@@ -37,7 +37,7 @@ def test_the_text_of_an_unknown_token_stands_beside_it(tiny):
     one = from_text("The 花 cat.", "本 cat", tiny.tokens, Settings())
     assert one.layout.tokens.labels == ("[CLS]", "the", "[UNK] 花", "cat", ".", "[SEP]", "[UNK] 本", "cat", "[SEP]")
     assert "[UNK] 本" in one.layout.words.labels
-    given = from_text("The 花 cat", "", tiny.tokens, Settings(), given=True)
+    given = from_text("The 花 cat", "", tiny.tokens, Settings(), pre_split=True)
     assert given.layout.tokens.labels[2] == "[UNK] 花" and given.layout.words.labels[2] == "花"
     assert mask(one, [3], tiny.tokens).layout.tokens.labels[2:4] == ("[UNK] 花", "[MASK]")
 
@@ -55,7 +55,7 @@ def test_a_pair_has_types_and_sides(tiny):
 
 
 def test_given_words_stay_as_they_are_written(tiny):
-    one = from_text("Cat's \x07 zq!", "THE", tiny.tokens, Settings(), given=True)
+    one = from_text("Cat's \x07 zq!", "THE", tiny.tokens, Settings(), pre_split=True)
     assert one.layout.words.labels == ("[CLS]", "Cat's", "␇", "zq!", "[SEP]", "THE", "[SEP]")
     assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK] ␇")
     assert one.layout.owner.tolist() == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 6]
@@ -66,7 +66,7 @@ def test_what_is_too_long_loses_the_end_of_its_longer_side(tiny):
     assert len(one.example) == 16
     assert one.cut == 40 + 2 + 3 - 16
     assert one.layout.tokens.labels[-3:] == ("the", "dog", "[SEP]")
-    given = from_text("cat " * 40, "", tiny.tokens, SHORT, given=True)
+    given = from_text("cat " * 40, "", tiny.tokens, SHORT, pre_split=True)
     assert (len(given.layout.words), given.cut) == (16, 26)
 
 
@@ -102,7 +102,7 @@ def test_bytes_that_are_no_whole_character_keep_their_names():
 
 
 def test_right_to_left_words_stay_in_reading_order(demo):
-    one = from_text("قرأت الكتاب", "", demo.tokens, Settings(), given=True)
+    one = from_text("قرأت الكتاب", "", demo.tokens, Settings(), pre_split=True)
     assert one.layout.words.labels[1:3] == ("قرأت", "الكتاب")
 
 

@@ -51,10 +51,10 @@ class Ablated:
         handles = []
         for own, module in enumerate(modules[:1] if self.shared else modules):
             if attach == "pre":
-                hook = lambda _m, given, own=own: (act(layer_of(own), given[0]),)  # noqa: E731
+                hook = lambda _m, arguments, own=own: (act(layer_of(own), arguments[0]),)  # noqa: E731
                 handles.append(module.register_forward_pre_hook(hook))
             else:
-                after = lambda _m, _given, output, own=own: act(layer_of(own), output)  # noqa: E731
+                after = lambda _m, _arguments, output, own=own: act(layer_of(own), output)  # noqa: E731
                 handles.append(module.register_forward_hook(after))
         try:
             yield
@@ -66,10 +66,10 @@ class Ablated:
         """(loss with its graph, tokens right, tokens asked for) of one segment."""
         import torch
 
-        given = {"input_ids": torch.tensor([example["input_ids"]])}
+        arguments = {"input_ids": torch.tensor([example["input_ids"]])}
         if has_types:
-            given["token_type_ids"] = torch.tensor([example["token_type_ids"]])
-        logits = self.model(**given).logits[0]
+            arguments["token_type_ids"] = torch.tensor([example["token_type_ids"]])
+        logits = self.model(**arguments).logits[0]
         losses, right = [], 0
         for position, label in enumerate(example["labels"]):
             if label != -100:
@@ -97,7 +97,7 @@ class Ablated:
     def without_sep(
         self, example: dict[str, list[int]], has_types: bool, sep: Sequence[int], off: tuple[int, int]
     ) -> tuple[float, float]:
-        """The same with one head's weights to the positions `sep` set to 0: their values are 0 to it."""
+        """(loss, share right) with one head's weights to the positions `sep` set to 0: to it their values are 0."""
 
         def replace(layer: int, values: Any) -> Any:
             values = values.clone()
@@ -130,19 +130,19 @@ class Ablated:
         """(layer, head) mean over tokens of |out . dL/d out|."""
         import torch
 
-        seen: dict[int, Any] = {}
+        outputs: dict[int, Any] = {}
 
         def keep(layer: int, mixed: Any) -> Any:
-            seen[layer] = mixed.clone().requires_grad_()
-            return seen[layer]
+            outputs[layer] = mixed.clone().requires_grad_()
+            return outputs[layer]
 
         with torch.enable_grad(), self.hooked(self.outputs, "pre", keep):
             loss, _, _ = self.run(example, has_types)
-            slopes = torch.autograd.grad(loss, [seen[layer] for layer in range(self.layers)])
-        found = np.zeros((self.layers, self.heads))
+            slopes = torch.autograd.grad(loss, [outputs[layer] for layer in range(self.layers)])
+        totals = np.zeros((self.layers, self.heads))
         for layer in range(self.layers):
-            out, slope = (x.detach().reshape(-1, self.heads, self.width) for x in (seen[layer], slopes[layer]))
+            out, slope = (x.detach().reshape(-1, self.heads, self.width) for x in (outputs[layer], slopes[layer]))
             for head in range(self.heads):
                 for token in range(len(out)):
-                    found[layer, head] += abs(float((out[token, head] * slope[token, head]).sum())) / len(out)
-        return found
+                    totals[layer, head] += abs(float((out[token, head] * slope[token, head]).sum())) / len(out)
+        return totals

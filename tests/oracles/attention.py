@@ -7,32 +7,33 @@ from __future__ import annotations
 
 
 def to_words(rows, words, first_piece=False):
-    """To a word the sum over its pieces; from it the mean over its pieces, or its first piece (section 4.1)."""
+    """One head's map between words: to a word the sum over its pieces; from a word the mean over its pieces, or its
+    first piece (section 4.1)."""
     count = max(words) + 1
-    seen = [[0.0] * count for _ in range(count)]
+    summed = [[0.0] * count for _ in range(count)]
     for u in range(count):
         pieces = [i for i in range(len(words)) if words[i] == u]
         pieces = pieces[:1] if first_piece else pieces
         for i in pieces:
             for j in range(len(words)):
-                seen[u][words[j]] += float(rows[i][j]) / len(pieces)
-    return seen
+                summed[u][words[j]] += float(rows[i][j]) / len(pieces)
+    return summed
 
 
 def without_special(rows, special):
-    """Rows and columns of special units left out, each row divided by what is left of it."""
-    kept = [i for i in range(len(special)) if not special[i]]
-    seen = []
-    for i in kept:
+    """One head's map without the rows and columns of special units, each row divided by what is left of it."""
+    units = [i for i in range(len(special)) if not special[i]]
+    normalized = []
+    for i in units:
         total = 0.0
-        for j in kept:
+        for j in units:
             total += float(rows[i][j])
-        seen.append([float(rows[i][j]) / total if total else 0.0 for j in kept])
-    return seen
+        normalized.append([float(rows[i][j]) / total if total else 0.0 for j in units])
+    return normalized
 
 
 def between(rows, sides, here, there):
-    """From the units of one side to the units of another."""
+    """The part of one head's map from the units of the side `here` to the units of the side `there`."""
     return [
         [float(rows[i][j]) for j in range(len(sides)) if sides[j] == there]
         for i in range(len(sides))
@@ -41,7 +42,7 @@ def between(rows, sides, here, there):
 
 
 def moved(before, after):
-    """Half the sum of differences in a row, mean over rows."""
+    """How far attention moved: half the sum of the absolute differences in a row, mean over rows."""
     total = 0.0
     for old, new in zip(before, after, strict=True):
         total += sum(abs(float(a) - float(b)) for a, b in zip(old, new, strict=True)) / 2

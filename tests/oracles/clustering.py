@@ -34,7 +34,7 @@ def sums(segments: Sequence[np.ndarray], smoothed: bool = False, form=js) -> tup
     segments: (layer, head, query, key) maps of each, without padding.
     """
     layers, heads = segments[0].shape[:2]
-    found, tokens = np.zeros((layers * heads, layers * heads)), 0
+    totals, tokens = np.zeros((layers * heads, layers * heads)), 0
     for maps in segments:
         n = maps.shape[-1]
         tokens += n
@@ -46,8 +46,8 @@ def sums(segments: Sequence[np.ndarray], smoothed: bool = False, form=js) -> tup
                     if smoothed:
                         p = [0.001 / n + 0.999 * x for x in p]
                         q = [0.001 / n + 0.999 * x for x in q]
-                    found[a, b] += form(p, q)
-    return found, tokens
+                    totals[a, b] += form(p, q)
+    return totals, tokens
 
 
 def behavior(values: dict[str, float], thresholds: dict[str, float]) -> str:

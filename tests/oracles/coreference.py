@@ -50,24 +50,24 @@ def windows(document: dict, budget: int, paper: bool) -> list[tuple[int, int]]:
     """(first word, one past the last) of each window of at most `budget` pieces."""
     sizes = [len(piece) for piece in document["pieces"]]
     if paper:
-        kept = 0
+        end = 0
         edges = [*document["sentences"][1:], len(sizes)]
         for edge in edges:
             if sum(sizes[:edge]) <= budget:
-                kept = edge
-        if kept == 0:
-            while sum(sizes[: kept + 1]) <= budget:
-                kept += 1
-        return [(0, kept)]
-    made = []
+                end = edge
+        if end == 0:
+            while sum(sizes[: end + 1]) <= budget:
+                end += 1
+        return [(0, end)]
+    spans = []
     first = 0
     while True:
         end = first
         while end < len(sizes) and sum(sizes[first : end + 1]) <= budget:
             end += 1
-        made.append((first, end))
+        spans.append((first, end))
         if end == len(sizes):
-            return made
+            return spans
         begin = first
         while sum(sizes[begin:first]) < budget // 2:
             first += 1
@@ -78,26 +78,26 @@ def items(document: dict, budget: int, paper: bool) -> list[dict]:
     spans = windows(document, budget, paper)
     mentions = [m for m in in_order(document) if not paper or m[1] <= spans[0][1]]
     heads = [head_word(document, start, end) for start, end, _ in mentions]
-    found = []
-    for place, (_, _, chain) in enumerate(mentions):
-        showing = [span for span in spans if span[0] <= heads[place] < span[1]]
-        window = max(showing, key=lambda span: heads[place] - span[0])
+    scored = []
+    for number, (_, _, chain) in enumerate(mentions):
+        showing = [span for span in spans if span[0] <= heads[number] < span[1]]
+        window = max(showing, key=lambda span: heads[number] - span[0])
         candidates = [
-            other for other in range(place) if heads[other] != heads[place] and window[0] <= heads[other] < window[1]
+            other for other in range(number) if heads[other] != heads[number] and window[0] <= heads[other] < window[1]
         ]
         antecedents = [other for other in candidates if mentions[other][2] == chain]
         if antecedents:
-            found.append(
+            scored.append(
                 {
                     "window": window,
-                    "head": heads[place],
+                    "head": heads[number],
                     "candidates_in_order": [heads[other] for other in candidates],
                     "candidate_heads": {heads[other] for other in candidates},
                     "antecedent_heads": {heads[other] for other in antecedents},
-                    "type": mention_type(document, heads[place]),
+                    "type": mention_type(document, heads[number]),
                 }
             )
-    return found
+    return scored
 
 
 def mention_type(document: dict, head: int) -> str:
@@ -173,12 +173,12 @@ def best_head(counts: dict, layers: int, heads: int) -> dict:
         return total
 
     def first_best(folds: tuple) -> tuple[int, int]:
-        most, found = -1, (0, 0)
+        highest, best = -1, (0, 0)
         for layer in range(layers):
             for head in range(heads):
-                if right(layer, head, folds) > most:
-                    most, found = right(layer, head, folds), (layer, head)
-        return found
+                if right(layer, head, folds) > highest:
+                    highest, best = right(layer, head, folds), (layer, head)
+        return best
 
     n = sum(count for key, count in counts.items() if key[0] == "n")
     layer, head = first_best((0, 1))

@@ -15,7 +15,7 @@ def word_level(attention, words, first_piece=False):
     `words` says for each token which word it belongs to, -1 for special tokens, which are left out.
     """
     size = max(words) + 1
-    pieces = [[token for token, word in enumerate(words) if word == wanted] for wanted in range(size)]
+    pieces = [[token for token, word in enumerate(words) if word == number] for number in range(size)]
     out = np.zeros((size, size))
     for i in range(size):
         rows = pieces[i][:1] if first_piece else pieces[i]
@@ -29,17 +29,17 @@ def head_guesses(attention, direction):
     size = len(attention)
     guesses = []
     for word in range(size):
-        best, most = word, -1.0
+        best, highest = word, -1.0
         for other in range(size):
             weight = attention[word, other] if direction == DIRECTIONS[0] else attention[other, word]
-            if other != word and weight > most:
-                best, most = other, weight
+            if other != word and weight > highest:
+                best, highest = other, weight
         guesses.append(best + 1)
     return guesses
 
 
 def offset_guesses(size, offset):
-    return [min(max(place + offset, 0), size) for place in range(1, size + 1)]
+    return [min(max(position + offset, 0), size) for position in range(1, size + 1)]
 
 
 def score(sentences, guesses, possessives=()):
@@ -47,11 +47,11 @@ def score(sentences, guesses, possessives=()):
     counts = {"all": [0, 0], "UAS": [0, 0]}
     for sentence, guessed in zip(sentences, guesses, strict=True):
         words = sentence["words"]
-        for place, (governor, relation) in enumerate(zip(sentence["heads"], sentence["relns"], strict=True)):
-            right = guessed[place] == governor
-            marked = place + 1 < len(words) and words[place + 1].lower() in possessives
-            if relation == "poss" and marked and guessed[place] != len(words):
-                right = guessed[place + 1] == governor
+        for position, (governor, relation) in enumerate(zip(sentence["heads"], sentence["relns"], strict=True)):
+            right = guessed[position] == governor
+            marked = position + 1 < len(words) and words[position + 1].lower() in possessives
+            if relation == "poss" and marked and guessed[position] != len(words):
+                right = guessed[position + 1] == governor
             for name in {"all", relation} | (set() if relation.split(":")[0] == "punct" else {"UAS"}):
                 entry = counts.setdefault(name, [0, 0])
                 entry[0] += right
@@ -95,13 +95,13 @@ def table(sentences, maps, relation, offsets, possessives=()):
     }
 
 
-def found_sentences(sentences, relation, which, minimum, searched, order):
-    """Places of the sentences that a reader asks for, in their order, by sorting the whole list.
+def matching_sentences(sentences, relation, which, minimum, searched, order):
+    """Numbers of the sentences that match a reader's filters, in the order asked for, by sorting the whole list.
 
     Each of `sentences` is {"words", "governors" (from 1), "relations", "guesses" (from 0), "weights" (of 255)}.
     """
     rows = []
-    for place, sentence in enumerate(sentences):
+    for number, sentence in enumerate(sentences):
         counted = []
         for word, name in enumerate(sentence["relations"]):
             if relation in ("all", name) or (relation == "UAS" and name.split(":")[0] != "punct"):
@@ -115,6 +115,6 @@ def found_sentences(sentences, relation, which, minimum, searched, order):
         text = " ".join(word.lower() for word in sentence["words"])
         if searched and f" {' '.join(searched)} " not in f" {text} ":
             continue
-        rows.append((highest, place))
+        rows.append((highest, number))
     keys = {"most": lambda row: (-row[0], row[1]), "least": lambda row: row, "file": lambda row: row[1]}
-    return [place for _, place in sorted(rows, key=keys[order.split()[0]])]
+    return [number for _, number in sorted(rows, key=keys[order.split()[0]])]

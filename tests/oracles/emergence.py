@@ -11,14 +11,14 @@ def masked_word_loss(model: Any, inputs: list[dict[str, list[int]]]) -> tuple[fl
     the masked tokens guessed right, of all. Every input runs alone, without padding."""
     import torch
 
-    losses, right, asked = [], 0, 0
-    for one in inputs:
+    losses, right, masked = [], 0, 0
+    for example in inputs:
         with torch.no_grad():
             output = model(
-                input_ids=torch.tensor([one["input_ids"]]), token_type_ids=torch.tensor([one["token_type_ids"]])
+                input_ids=torch.tensor([example["input_ids"]]), token_type_ids=torch.tensor([example["token_type_ids"]])
             )
         total, count = 0.0, 0
-        for position, label in enumerate(one["labels"]):
+        for position, label in enumerate(example["labels"]):
             if label == -100:
                 continue
             scores = [float(score) for score in output.logits[0, position]]
@@ -27,8 +27,8 @@ def masked_word_loss(model: Any, inputs: list[dict[str, list[int]]]) -> tuple[fl
             right += scores.index(top) == label
             count += 1
         losses.append(total / count)
-        asked += count
-    return sum(losses) / len(losses), right / asked
+        masked += count
+    return sum(losses) / len(losses), right / masked
 
 
 def best_accuracy(correct: Any, n: list[int]) -> float:

@@ -13,10 +13,10 @@ def gradient(model: Any, ids: Sequence[int], types: Sequence[int] | None, labels
     import torch
 
     model.requires_grad_(True).eval()
-    given = {"input_ids": torch.tensor([ids])}
+    arguments = {"input_ids": torch.tensor([ids])}
     if types is not None:
-        given["token_type_ids"] = torch.tensor([types])
-    output = model(**given, output_attentions=True)
+        arguments["token_type_ids"] = torch.tensor([types])
+    output = model(**arguments, output_attentions=True)
     for attention in output.attentions:
         attention.retain_grad()
     losses, right = [], 0
@@ -45,7 +45,7 @@ def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], n
     if not columns:
         return {}
     quantities = (f"to_{name}", f"to_{name}_times_attention", f"attention_to_{name}")
-    made = {quantity: np.zeros((layers, heads)) for quantity in quantities}
+    values = {quantity: np.zeros((layers, heads)) for quantity in quantities}
     for layer in range(layers):
         for head in range(heads):
             slope = product = share = 0.0
@@ -55,5 +55,5 @@ def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], n
                     product += maps[layer, head, i, j] * abs(slopes[layer, head, i, j])
                     share += maps[layer, head, i, j]
             for quantity, value in zip(quantities, (slope / len(columns), product, share), strict=True):
-                made[quantity][layer, head] = value / n
-    return made
+                values[quantity][layer, head] = value / n
+    return values

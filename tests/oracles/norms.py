@@ -25,11 +25,11 @@ def length(vector):
 
 def shares(rows, vectors):
     """[i][j] of one head: |A_ij f(x_j)| over the sum of these over j."""
-    seen = []
+    normalized = []
     for weights in rows:
         lengths = [length([weight * x for x in vector]) for weight, vector in zip(weights, vectors, strict=True)]
-        seen.append([one / sum(lengths) for one in lengths])
-    return seen
+        normalized.append([size / sum(lengths) for size in lengths])
+    return normalized
 
 
 def block_output(maps, vectors, bias):
@@ -46,7 +46,7 @@ def block_output(maps, vectors, bias):
 
 
 def ranks(values):
-    """From 1, equal values sharing the mean of their ranks."""
+    """Ranks of the values, from 1; equal values share the mean of their ranks."""
     return [
         1 + sum(other < value for other in values) + (sum(other == value for other in values) - 1) / 2
         for value in values
@@ -64,10 +64,10 @@ def spearman(first, second):
 
 def surface(rows, lengths, kinds):
     """Mean length of each class of tokens, and the correlation of length with the mean weight received."""
-    found = {}
+    columns = {}
     for kind in ("cls", "sep", "punct", "other"):
-        chosen = [one for one, token in zip(lengths, kinds, strict=True) if token == kind]
-        found[f"norm_{kind}"] = sum(chosen) / len(chosen) if chosen else math.nan
+        chosen = [size for size, token in zip(lengths, kinds, strict=True) if token == kind]
+        columns[f"norm_{kind}"] = sum(chosen) / len(chosen) if chosen else math.nan
     received = [sum(row[j] for row in rows) / len(rows) for j in range(len(rows))]
-    found["norm_correlation"] = spearman(lengths, received)
-    return found
+    columns["norm_correlation"] = spearman(lengths, received)
+    return columns

@@ -188,15 +188,15 @@ def structural_loss(states, matrix, governors):
 def highest_tree(scores):
     """Governors of the best tree by trying every assignment: scores[j][i], i = 0 is ROOT."""
     size = len(scores)
-    best, found = -math.inf, None
+    best, tree = -math.inf, None
     for number in range((size + 1) ** size):
         governors = [number // (size + 1) ** j % (size + 1) for j in range(size)]
         if any(_circles(governors, j + 1) for j in range(size)):
             continue
         total = sum(scores[j][g] for j, g in enumerate(governors))
         if total > best:
-            best, found = total, governors
-    return found
+            best, tree = total, governors
+    return tree
 
 
 def _circles(governors, word):

@@ -122,42 +122,42 @@ def kinds_of(tokens, cls, sep, marks=(".", ",")):
 
 def chunks(documents, budget):
     """Runs of lines (lists of tokens) that become a segment each: at least two lines and the budget, or the end."""
-    made = []
+    runs = []
     for document in documents:
         chunk = []
         for line in document:
             chunk.append(line)
-            if len(chunk) >= 2 and sum(len(one) for one in chunk) >= budget:
-                made.append(chunk)
+            if len(chunk) >= 2 and sum(len(tokens) for tokens in chunk) >= budget:
+                runs.append(chunk)
                 chunk = []
         if chunk:
-            made.append(chunk)
-    return made
+            runs.append(chunk)
+    return runs
 
 
 def released_chunks(lines, budget):
     """The runs of lines that the release makes a segment of each, from a file's lines: tokens, [] for an empty line."""
-    made, document = [], []
+    runs, document = [], []
     for line in lines:
         if not line:
-            made += _released_document(document, budget)
+            runs += _released_document(document, budget)
             document = []
         else:
             document.append(line)
-    return made  # what no empty line follows is never looked at
+    return runs  # what no empty line follows is never looked at
 
 
 def _released_document(document, budget):
-    made, chunk, length = [], [], 0
+    runs, chunk, length = [], [], 0
     for i in range(len(document)):
         chunk.append(document[i])
         length += len(document[i])
         if i == len(document) - 1 or length >= budget:
             if len(chunk) == 1:
                 break
-            made.append(chunk)
+            runs.append(chunk)
             chunk, length = [], 0
-    return made
+    return runs
 
 
 def final_lengths(first, second, budget):

@@ -23,7 +23,7 @@ class Changes:
         layer: The layer; 0 for sets.
         values: (batch, head or set, quantity).
         words: (head, masked word, field) for the fields of WorstWords.
-        predictions: Of the whole model.
+        predictions: The whole model's predictions of the masked words.
     """
 
     layer: int
@@ -74,7 +74,7 @@ class MeanOutputs:
 
     @property
     def mean(self) -> Tensor:
-        """The quotient."""
+        """(layer, head, width of a head) mean output of each head over the tokens."""
         import torch
 
         return torch.stack([self.sums[layer] for layer in sorted(self.sums)]) / self.tokens
@@ -89,5 +89,5 @@ def measure(whole: Predictions, without: Predictions) -> Tensor:
 
 
 def values_of(batch: Batch, changes: Changes) -> Tensor:
-    """What is averaged over segments."""
+    """Names of the values that are averaged over segments."""
     return changes.values

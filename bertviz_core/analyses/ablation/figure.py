@@ -32,7 +32,7 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
 
 
 def more_figures(result: Ablation) -> dict[str, go.Figure]:
-    """The other figures of the page."""
+    """The figures of the ablation page below the first one."""
     return {
         "The gradient estimate and the measured change": estimate_figure(result),
         "Groups of heads": groups_figure(result),
@@ -63,7 +63,7 @@ def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
 
 
 def shown(column: HeadColumn, value: float, interval: float) -> str:
-    """A value with its interval: changes with their sign."""
+    """A value with its interval as text: changes with their sign."""
     sign = "" if column.quantity == "gradient_estimate" else "+"
     return f"{value:{sign}.1%} ± {interval:.1%}" if column.percent else f"{value:{sign}.3g} ± {interval:.2g} nats"
 

@@ -27,7 +27,7 @@ class Group:
 
 
 def groups(labels: np.ndarray, seed: int) -> list[Group]:
-    """Each behavior of `labels` (layer, head), and each layer."""
+    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
     named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
     layers = [(f"layer {i + 1}", np.arange(len(labels))[:, None] == i) for i in range(len(labels))]
     every = [(name, np.broadcast_to(heads, labels.shape)) for name, heads in (*named, *layers)]
@@ -35,7 +35,7 @@ def groups(labels: np.ndarray, seed: int) -> list[Group]:
 
 
 def _draws(heads: np.ndarray, seed: list[int]) -> tuple[np.ndarray, ...]:
-    """As many heads of each layer, drawn without replacement."""
+    """Random sets with as many heads of each layer as a group has, drawn without replacement."""
     counts = heads.sum(1)
     if set(counts.tolist()) <= {0, heads.shape[1]}:
         return ()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Measured:
-    """What the passes of one request find, in their order."""
+    """The values that the passes of one request measure, in the order of the passes."""
 
     request: Request
     heads: HeadChanges
@@ -36,7 +36,7 @@ class Measured:
 
 
 def accumulator(model: AttentionModel, request: Request) -> Measured:
-    """What the passes of `run` fill."""
+    """The accumulator that the passes of `run` fill."""
     return Measured(request, HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device))
 
 
@@ -69,7 +69,7 @@ def run(
 
 
 def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -> Ablation:
-    """The result."""
+    """The result of an ablation from what its passes measured."""
     from bertviz_core.models.masking import Masking
 
     heads, sets = measured.heads, measured.sets

@@ -65,7 +65,7 @@ class Passes:
         return outputs.mean
 
     def heads(self, sums: HeadChanges, mean: Tensor | None) -> None:
-        """Every head by itself."""
+        """Averages of the changes without each head, one head at a time."""
         model = self.restart.model
         work = model.heads * model.layers * (model.layers + 1)
         self.progress.start("Switching off each head", self.count * work, "layers")
@@ -138,7 +138,7 @@ class Passes:
 
 
 def _words(batch: Batch, labels: Tensor, whole: Predictions) -> Tensor:
-    """(masked word, field) in the order of WorstWords, what is not known of a head yet being 0."""
+    """(masked word, field) in the order of WorstWords; fields that need the model without a head are 0."""
     rows, positions = (labels != IGNORED).nonzero().T
     columns = {
         "place": batch.numbers[rows] * PLACES + positions,
@@ -152,7 +152,7 @@ def _words(batch: Batch, labels: Tensor, whole: Predictions) -> Tensor:
 
 
 def _with_guess(words: Tensor, after: Predictions) -> Tensor:
-    """The same with what a model without a head predicts."""
+    """(masked word, field) as `_words` gives them, with the prediction of a model without a head filled in."""
     words = words.clone()
     words[:, 0], words[:, 4], words[:, 6] = after.word_loss - words[:, 5], after.guess, after.word_loss
     return words

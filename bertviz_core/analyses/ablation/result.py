@@ -22,16 +22,16 @@ class Word:
     """A masked word that a model without one head predicts worse, as the model sees it in its segment.
 
     Attributes:
-        number: Of the segment, from 0.
-        position: Of the token in its segment, from 0.
-        where: Of the segment in the corpus, for people.
+        number: Number of the segment, from 0.
+        position: Position of the token in its segment, from 0.
+        where: Location of the segment in the corpus, for people.
         left: Tokens before the word, as the model sees them.
         right: Tokens after it.
         shown: What the model sees in the word's stead: most often the mask token.
         original: The token that is asked for.
         before: The whole model's likeliest token.
         after: The likeliest token without the head.
-        loss_before: Of the whole model, nats.
+        loss_before: The whole model's loss at this word, nats.
         loss_after: Without the head, nats.
     """
 
@@ -57,7 +57,7 @@ class Ablation(HeadAverages):
     `gradient_estimate`: the mean over tokens of |out . dL/d out| of the head's output, in nats.
 
     Attributes:
-        loss: Of the whole model, the mean over segments, in nats.
+        loss: The whole model's loss, the mean over segments, in nats.
         right: How many masked tokens the whole model gets right.
         masked: How many there are.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,

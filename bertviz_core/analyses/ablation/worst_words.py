@@ -36,7 +36,7 @@ class WorstWords:
         self._keep(slice(layer, layer + 1), fields[None])
 
     def merge(self, other: WorstWords) -> None:
-        """Take in what another one has kept."""
+        """Take in the worst words of another part of the corpus."""
         self._keep(slice(None), other.worst)
 
     def _keep(self, layers: slice, fields: Tensor) -> None:
@@ -50,20 +50,20 @@ class WorstWords:
 
     def numbers(self) -> list[int]:
         """Numbers of the words' segments, in order."""
-        places = self.worst[..., 1]
-        numbers: list[int] = (places[~places.isinf()] // PLACES).unique().long().tolist()
+        addresses = self.worst[..., 1]
+        numbers: list[int] = (addresses[~addresses.isinf()] // PLACES).unique().long().tolist()
         return numbers
 
     def result(self, examples: Mapping[int, Encoded], masking: Masking, tokens: Tokens) -> dict[str, Any]:
-        """The fields of Ablation that are about words."""
+        """The fields of an Ablation that describe its worst words."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)
-        places = whole[..., 1].long()
+        addresses = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
-        at, vocabulary = sorted(set(places[known].tolist())), sorted(set(ids.reshape(-1).tolist()))
+        at, vocabulary = sorted(set(addresses[known].tolist())), sorted(set(ids.reshape(-1).tolist()))
         return {
-            "word_numbers": (places // PLACES).masked_fill(~known, -1).cpu().numpy(),
-            "word_positions": (places % PLACES).cpu().numpy(),
+            "word_numbers": (addresses // PLACES).masked_fill(~known, -1).cpu().numpy(),
+            "word_positions": (addresses % PLACES).cpu().numpy(),
             "word_ids": ids,
             "word_losses": whole[..., 5:].cpu().numpy(),
             "names": dict(zip(map(str, vocabulary), token_labels(np.array(vocabulary), tokens), strict=True)),

@@ -52,7 +52,8 @@ def mixture_sums(maps: Tensor) -> Tensor:
 
 
 def torch_sums(maps: Tensor) -> Tensor:
-    """The same on any device that torch knows: tiles of heads against all later heads, buffers used again."""
+    """Compute `mixture_sums` on any device that torch knows: tiles of heads against all later heads, buffers used
+    again."""
     import torch
 
     heads, buffer = len(maps), _buffer(maps)

@@ -11,7 +11,7 @@ STARTS = {"classical_mds": 1, "random": 4}
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Heads in the plane.
+    """Positions of heads in the plane.
 
     Attributes:
         points: (head, 2), centered, turned so that the first axis has the larger spread.

@@ -38,7 +38,7 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def more_figures(result: Clustering) -> dict[str, go.Figure]:
-    """All pairs of heads."""
+    """The matrix of all pairs of heads, by its title."""
     return {"All pairs, ordered by a dendrogram": matrix(result)}
 
 
@@ -48,7 +48,7 @@ def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def by_layer(result: Clustering, base: int = 1) -> go.Figure:
-    """The same points, darker in later layers."""
+    """One point for each head, darker in later layers."""
     return _plane(result, _layer_traces(result, base))
 
 
@@ -97,7 +97,7 @@ def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
 def _words(
     points: np.ndarray, words: list[str], group: str, font: dict[str, Any], position: list[str] | str = ""
 ) -> go.Scatter:
-    """Text that belongs to a group of markers; it takes no clicks."""
+    """A trace of texts that belong to a group of markers; they take no clicks."""
     return go.Scatter(
         x=points[:, 0],
         y=points[:, 1],
@@ -112,7 +112,7 @@ def _words(
 
 
 def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
-    """Where each point's name runs towards the middle of the picture, and so is not cut off at its edge."""
+    """Positions of names that run towards the middle of the picture, so that none is cut off at its edge."""
     middle = (plane[:, 0].min() + plane[:, 0].max()) / 2
     return ["top right" if x < middle else "top left" for x in points[:, 0]]
 

@@ -31,5 +31,5 @@ def _text(result: Clustering, head: Head, behavior: str) -> str:
 
 
 def unit_of(result: Clustering) -> str:
-    """What divergences are counted in."""
+    """Unit of the divergences."""
     return "nats, summed over tokens" if result.summed else "nats per token"

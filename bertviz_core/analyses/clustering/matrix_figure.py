@@ -20,7 +20,7 @@ TICKED = 64  # heads whose labels still fit beside the matrix
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:
-    """From top to bottom: the dendrogram, a square for each head in its behavior's color, the divergences.
+    """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, and the divergences.
 
     Clicks on a heatmap reach no one: the squares are what to click on.
     """

@@ -29,7 +29,8 @@ class Closeness(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Under 1: heads of one layer are closer than others."""
+        """Mean divergence within layers, divided by that between layers: under 1 heads of one layer are closer than
+        others."""
         return self.within / self.between
 
 
@@ -43,12 +44,12 @@ class Clustering(Result):
         tokens: How many tokens the corpus has.
         averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
         embedding: (head, 2) places in the plane.
-        stress: Of the embedding.
+        stress: Stress of the embedding.
         linkage: (head - 1, 4) the dendrogram.
         order: (head,) from left to right in the dendrogram.
-        mds_seed: Of the embedding.
+        mds_seed: Random seed of the embedding.
         root: Whether the embedding is of the square roots.
-        thresholds: Of behaviors.
+        thresholds: Thresholds of the behaviors.
         named: Label of a head -> what the linguistic analyses found it best at.
     """
 
@@ -68,14 +69,19 @@ class Clustering(Result):
     named: dict[str, str]
 
     def embedded(self, seed: int, root: bool) -> Clustering:
-        """The same divergences in another picture."""
+        """The result with an embedding of these options.
+
+        Args:
+            seed: Random seed of the MDS.
+            root: Whether the square roots of the divergences are embedded.
+        """
         if (seed, root) == (self.mds_seed, self.root):
             return self
         embedding = embed(self.divergence, seed, root)
         return replace(self, embedding=embedding.points, stress=embedding.stress, mds_seed=seed, root=root)
 
     def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
-        """The same divergences with other thresholds, and with the heads that other analyses found."""
+        """The result with other thresholds of behaviors, and with the heads that the linguistic analyses name."""
         return replace(self, thresholds=asdict(thresholds), named=named)
 
     @property
@@ -85,7 +91,7 @@ class Clustering(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(layers, heads of a layer)."""
+        """(number of layers, heads of a layer)."""
         return self.averages.shape[1], self.averages.shape[2]
 
     def __getitem__(self, quantity: str) -> np.ndarray:
@@ -110,8 +116,10 @@ class Clustering(Result):
         return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
 
     def estimates(self) -> dict[str, Estimate]:
-        """For each head the mean divergence to the other heads of its layer, and to the heads of other layers, in nats
-        (of a sum over tokens, divided by their number); without standard errors."""
+        """Mean divergence of each head to the other heads of its layer, and to the heads of other layers.
+
+        In nats (of a sum over tokens, divided by their number); without standard errors.
+        """
         layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
         same = layer[:, None] == layer
         means = self.divergence / (self.tokens if self.summed else 1)

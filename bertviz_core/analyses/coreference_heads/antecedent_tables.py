@@ -46,7 +46,7 @@ def table_row(system: str, kind: str, right: float, total: int, heldout: float, 
 
 
 def claim_of(best: dict[str, Any], systems: dict[str, float], other: dict[str, Any] | None) -> str:
-    """The claim, from rows of Table 2 on all mentions.
+    """One sentence that sums up the rows of Table 2 on all mentions.
 
     Args:
         best: The best head, mention → antecedent.

@@ -100,7 +100,7 @@ class AntecedentCounts(Result):
 
     @property
     def directions(self) -> tuple[str, ...]:
-        """Those of DIRECTIONS that there are: in a causal model earlier words attend to no later ones."""
+        """Those of DIRECTIONS that have counts: in a causal model earlier words attend to no later ones."""
         return DIRECTIONS[:1] if self.provenance["model"]["causal"] else DIRECTIONS
 
     def best(self, kind: str = "all", direction: int = 0) -> Choice:
@@ -141,7 +141,7 @@ class AntecedentCounts(Result):
 
     @property
     def systems_accuracy(self) -> np.ndarray:
-        """(system, type)."""
+        """(system, type) accuracy of the systems that heads are compared with."""
         return share(by_type(self.system_correct).sum(-1), self.n)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -244,6 +244,6 @@ class AntecedentCounts(Result):
 
 
 def _most(right: np.ndarray) -> Head:
-    """The head with the largest of (layer, head), the first of equals."""
+    """The head with the largest value of (layer, head), the first of equals."""
     layer, head = np.unravel_index(int(right.argmax()), right.shape)
     return Head(int(layer), int(head))

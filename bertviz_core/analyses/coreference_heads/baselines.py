@@ -26,8 +26,8 @@ Described = tuple[tuple[str, ...], str, Features]  # the words and the head word
 
 def guesses(document: CoreferenceDocument, heads: Sequence[int], items: Sequence[Item]) -> list[tuple[int | None, ...]]:
     """For each item the mention that each of BASELINES guesses; None where it guesses none."""
-    seen = {mention for item in items for mention in (item.mention, *item.candidates)}
-    described = {mention: _describe(document, heads, mention) for mention in seen}
+    mentions = {mention for item in items for mention in (item.mention, *item.candidates)}
+    described = {mention: _describe(document, heads, mention) for mention in mentions}
     return [_guess(item, described) for item in items]
 
 

@@ -51,8 +51,8 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     ink: the color of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
     cross, at the mention; the fainter, the less attention.
     """
-    places = _flow(document["words"], set(document["sentences"]))
-    height = (places[-1].line + 1) * LINE if places else LINE
+    boxes = _flow(document["words"], set(document["sentences"]))
+    height = (boxes[-1].line + 1) * LINE if boxes else LINE
     width = COLUMNS * LETTER + BESIDE
     svg = ET.Element(
         "svg",
@@ -70,33 +70,33 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     ET.SubElement(svg, "title").text = f"{name}: mentions by chain, and the head's guesses"
     colors = _colors(document["mentions"])
     for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
-        _underline(svg, places, mention, depth, colors[mention[2]])
+        _underline(svg, boxes, mention, depth, colors[mention[2]])
     heads = {mention[3] for mention in document["mentions"]}
-    for index, (word, position) in enumerate(zip(document["words"], places, strict=True)):
+    for index, (word, position) in enumerate(zip(document["words"], boxes, strict=True)):
         _word(svg, _shown(word), position, index in heads)
-    free = rooms(places)
+    free = rooms(boxes)
     for guess in guesses:
-        _curve(svg, document, places, free, guess)
+        _curve(svg, document, boxes, free, guess)
     return ET.tostring(svg, encoding="unicode")
 
 
 def _flow(words: Sequence[str], starts: set[int]) -> list[Place]:
     """Words one after the other, a new line for each sentence and where a line is full; from the right where the
     writing begins there."""
-    places: list[Place] = []
+    boxes: list[Place] = []
     column, line, mirrored = 0, -1, right_to_left(words)
     for index, word in enumerate(words):
         length = columns(_shown(word))
         if index in starts or line < 0 or column + length > COLUMNS:
             column, line = 0, line + 1
         first = COLUMNS - column - length if mirrored else column
-        places.append(Place(first * LETTER, length * LETTER, line))
+        boxes.append(Place(first * LETTER, length * LETTER, line))
         column += length + 1
-    return places
+    return boxes
 
 
 def _shown(word: str) -> str:
-    """Cut where it would not fit a line; what XML cannot hold becomes a question mark."""
+    """A word as it is drawn: cut where it would not fit a line, with question marks for what XML cannot hold."""
     short = word if len(word) <= COLUMNS // 2 else word[: COLUMNS // 2 - 1] + "…"
     return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
@@ -110,7 +110,8 @@ def _colors(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
 
 
 def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
-    """How many mentions stand inside each, one in the other: the innermost is underlined closest to the words.
+    """How deep each mention's underline is: the number of mentions nested inside it, the innermost closest to the
+    words.
 
     One sweep from the last start to the first, shorter spans before longer ones of the same start: what stands inside a
     span has been seen, and began no earlier, so that its end alone decides.
@@ -126,10 +127,10 @@ def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
     return [depth[mention[0], mention[1]] for mention in mentions]
 
 
-def _underline(svg: ET.Element, places: Sequence[Place], mention: Sequence[Any], depth: int, color: str) -> None:
-    """A bar under the mention's words in every line that it touches."""
+def _underline(svg: ET.Element, boxes: Sequence[Place], mention: Sequence[Any], depth: int, color: str) -> None:
+    """Draw a bar under the mention's words in every line that it touches."""
     spans: dict[int, list[Place]] = {}
-    for position in places[mention[0] : mention[1]]:
+    for position in boxes[mention[0] : mention[1]]:
         spans.setdefault(position.line, []).append(position)
     for words in spans.values():
         y = words[0].feet + 5 + 4 * depth
@@ -151,12 +152,12 @@ def _word(svg: ET.Element, word: str, position: Place, is_head: bool) -> None:
 def _curve(
     svg: ET.Element,
     document: Mapping[str, Any],
-    places: Sequence[Place],
+    boxes: Sequence[Place],
     free: Mapping[int, set[float]],
     guess: Guess,
 ) -> None:
-    """From above the mention's head word to above the guessed one's."""
-    source, target = (places[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
+    """Draw the curve from above the mention's head word to above the guessed one's."""
+    source, target = (boxes[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
     (x1, y1), (x2, y2) = ((position.middle, position.feet - RISE) for position in (source, target))
     if source.line == target.line:
         lift = 8 + min(12, abs(x1 - x2) / 14)
@@ -183,18 +184,18 @@ def _curve(
     ET.SubElement(label, "tspan", {"font-size": "9", "font-weight": "400"}).text = f" {guess.weight:.2f}"
 
 
-def rooms(places: Sequence[Place]) -> dict[int, set[float]]:
+def rooms(boxes: Sequence[Place]) -> dict[int, set[float]]:
     """Line -> pixels from the left at which something can pass between its words, or after them."""
     free: dict[int, set[float]] = {}
-    for position in places:
+    for position in boxes:
         beside = (position.x - LETTER / 2, position.x + position.width + LETTER / 2)
         free.setdefault(position.line, set()).update(x for x in beside if x > 0)
     return free
 
 
 def route(free: Mapping[int, set[float]], source: Place, target: Place, lift: float) -> list[tuple[float, float]]:
-    """From above one word to above a word of another line: along the gaps between lines, and through each line that
-    lies between where two words leave room.
+    """The way of a curve from above one word to above a word of another line: along the gaps between lines, and through
+    each line that lies between where two words leave room.
 
     Args:
         free: As `rooms` gives it.
@@ -217,12 +218,12 @@ def route(free: Mapping[int, set[float]], source: Place, target: Place, lift: fl
 
 
 def described(document: Mapping[str, Any], guess: Guess) -> str:
-    """The guess in words, for those who cannot see the curve."""
+    """The guess as text, for those who cannot see the curve."""
     source, target = (mention_text(document, index) for index in (guess.mention, guess.guessed))
     return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 
 
-def mention_text(document: Mapping[str, Any], place: int) -> str:
+def mention_text(document: Mapping[str, Any], index: int) -> str:
     """A mention's words, the first twelve of them."""
-    start, end = document["mentions"][place][:2]
+    start, end = document["mentions"][index][:2]
     return " ".join(_shown(word) for word in document["words"][start:end][:12])

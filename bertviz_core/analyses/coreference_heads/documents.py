@@ -47,7 +47,7 @@ class Items:
 
     @classmethod
     def empty(cls, *shape: int) -> Self:
-        """Of no item."""
+        """Items of a corpus without any."""
         guess = np.zeros((*shape, 0), dtype=np.uint16)
         return cls(np.zeros((0, COLUMNS), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
 
@@ -62,7 +62,7 @@ class Items:
         return type(self)(self.table[index], *(array[..., index] for array in _rows(self)))
 
     def by_passage(self) -> Self:
-        """In the order of passages; within one in their own order."""
+        """The items in the order of passages; within one passage in their own order."""
         return self.take(np.argsort(self.passages(), kind="stable"))
 
     def passages(self) -> np.ndarray:
@@ -70,12 +70,12 @@ class Items:
         return self.table[:, 0].astype(np.int64) << 32 | self.table[:, 2]
 
     def values(self) -> dict[str, np.ndarray]:
-        """By name, for `packing.pack`."""
+        """The arrays and lists of the items by name, for `packing.pack`."""
         return {"items": self.table, "guess": self.guess, "weight": self.weight, "right": self.right}
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Self:
-        """The inverse."""
+        """Items from what `values` gave for them."""
         return cls(*(values[name] for name in ("items", "guess", "weight", "right")))
 
 

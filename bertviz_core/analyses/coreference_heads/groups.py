@@ -45,10 +45,10 @@ def by_type(counts: np.ndarray) -> np.ndarray:
 
 
 def by_distance(counts: np.ndarray) -> np.ndarray:
-    """(..., group) to (..., bin)."""
+    """Counts by group (..., group) summed to counts by distance (..., bin)."""
     return counts[..., DISTANCE:GENDER]
 
 
 def by_gender(counts: np.ndarray) -> np.ndarray:
-    """(..., group) to (..., gender)."""
+    """Counts by group (..., group) summed to counts by gender (..., gender)."""
     return counts[..., GENDER:]

@@ -21,7 +21,7 @@ CANDIDATES = ("mentions", "words")
 
 
 def check_candidates(candidates: str) -> str:
-    """One of CANDIDATES; raises SettingsError for another."""
+    """The name of the candidates, checked to be one of CANDIDATES; raises SettingsError for another."""
     if candidates not in CANDIDATES:
         raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
     return candidates
@@ -66,7 +66,7 @@ class Questions:
 
 
 def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Questions:
-    """For the windows of one batch, in order."""
+    """The items of one batch's windows, in order."""
     import torch
 
     count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
@@ -94,14 +94,14 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
     return Questions(whole, numbers, head_, mention, allowed_, right_, groups_)
 
 
-def answers(asked: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guessed word, its weight, and whether it heads an antecedent.
 
     The guess is the allowed word with the largest weight, the first of equals."""
-    scores = asked.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
-    allowed = asked.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
+    scores = questions.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
+    allowed = questions.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)
-    right = asked.right[:, None, None, None].expand(*guess.shape, -1)
+    right = questions.right[:, None, None, None].expand(*guess.shape, -1)
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
 
 

@@ -77,7 +77,7 @@ class Selections:
             array[:, :, attention.layer] = values
 
     def _ask(self, windows: tuple[Window, ...]) -> None:
-        """A fresh accumulator sees one batch, layer by layer, so what is asked stays the same."""
+        """Set up the items of the one batch that a fresh accumulator reads, layer by layer."""
         self.asked = questions(windows, self.device, first_piece=self.first_piece)
         self.chance = self.asked.chance()
         self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
@@ -115,7 +115,7 @@ class Selections:
         self.documents |= other.documents
 
     def items(self) -> Items:
-        """Those that are kept, in the order of the corpus."""
+        """The items with every head's guesses that are in memory, in the order of the corpus."""
         none = Items.empty(len(DIRECTIONS), self.layers, self.heads)
         return none.joined(items for _, items in sorted(self.kept.items()))
 
@@ -172,7 +172,7 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
 
 
 def _baselines_right(window: Window) -> np.ndarray:
-    """(system, item) bool."""
+    """(system, item) bool: whether each of BASELINES guesses an antecedent."""
     chosen = guesses(window.document, window.heads, window.items)
     rows = []
     for item, guess in zip(window.items, chosen, strict=True):

@@ -45,7 +45,7 @@ class Block(Protocol):
     """Consecutive items, passage by passage, with their documents.
 
     Attributes:
-        items: Of one head.
+        items: Items with one head's guesses.
     """
 
     items: Items
@@ -94,7 +94,7 @@ class StoredDocuments:
         return shown(document, head_words(document))
 
     def take_over(self, following: StoredDocuments) -> None:
-        """Take from the next chunk what belongs to the last passage of this one, which ends there."""
+        """Move the items that continue the last passage of this chunk from the next chunk into this one."""
         own = int(np.searchsorted(following.items.passages(), self.items.passages()[-1], side="right"))
         self.items = self.items.joined([following.items.take(slice(own))])
         following.items = following.items.take(slice(own, None))
@@ -113,7 +113,7 @@ class StoredCorpus:
 
     Attributes:
         store: Has the guesses.
-        key: Of the result.
+        key: Key of the result.
         source: Has the words.
         chunks: How many there are.
     """

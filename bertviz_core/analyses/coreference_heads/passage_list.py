@@ -23,9 +23,9 @@ class ListedGuess:
 
     Attributes:
         mention: The words of the mention.
-        guessed: Those of the mention guessed.
+        guessed: Words of the mention guessed.
         weight: The attention that it has.
-        right: Whether it is an antecedent.
+        right: Whether the mention guessed is an antecedent.
         window: The words of the window in which the mention is scored.
         head: The mention's head word among them, from 0.
         is_outside: Whether the mention guessed stands outside the passage, so that it cannot be drawn.
@@ -89,13 +89,13 @@ def _ranked(block: Block, query: PassageQuery) -> ordered_lists.Ranked:
 
 
 def _chosen(items: Items, query: PassageQuery) -> np.ndarray:
-    """(item,) whether the reader asks for its guess."""
+    """(item,) bool: whether the reader asks for the item's guess."""
     chosen: np.ndarray = items.weight >= query.minimum
     return chosen if query.which == "all" else chosen & (items.right == (query.which == "right"))
 
 
 def _starts(items: Items) -> np.ndarray:
-    """(passage,) the first item of each."""
+    """(passage,) index of each passage's first item."""
     return np.flatnonzero(np.diff(items.passages(), prepend=-1))
 
 

@@ -33,7 +33,7 @@ def score(request: Request, predictions: Source) -> np.ndarray:
 
 
 def score_windows(windows: Windows, predictions: Source) -> np.ndarray:
-    """The same, for windows that are there already."""
+    """(group,) items that the system gets right in windows that are made already; raises InputError as `score` does."""
     right = np.zeros(GROUPS, dtype=np.int64)
     predicted = _Predicted(predictions)
     for window in windows:

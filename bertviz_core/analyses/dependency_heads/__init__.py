@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DependencyOptions(Options):
-    """What the counts depend on."""
+    """Options that change the counts."""
 
     possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyView(View):
-    """Which of the counts are shown."""
+    """Options that select which counts are shown."""
 
     view: Annotated[str, Doc("as-is, or function-heads for Universal Dependencies.")] = "as-is"
     min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None

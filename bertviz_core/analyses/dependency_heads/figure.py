@@ -98,7 +98,7 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
 
 
 def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
-    """Those of the result's sentences that have the relation, in file order."""
+    """The sentences of a result that have the relation, in file order."""
     query = SentenceQuery(head, direction, relation, order="file order")
     counts = tally(result, query)
     return find(result, query, counts, 0, int(counts.sum()))

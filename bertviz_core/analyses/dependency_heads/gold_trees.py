@@ -1,4 +1,4 @@
-"""The gold trees of a batch, and which guesses at governors are right by them."""
+"""The gold trees of a batch, the guesses at governors, and which of these are right."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the guesses are scored against, and how.
+    """Rules by which guesses are scored.
 
-    views: by name, what each makes of a sentence's tree; all are scored, for the guesses are the same.
-    possessives: the words that, following a word of relation `poss`, make the guess for it, where its own guess is
-    not the last word; none switches that rule off.
-    first_piece: a split word's row is that of its first piece.
+    Attributes:
+        views: Name -> what the view makes of a sentence's tree; all are scored, for the guesses are the same.
+        possessives: Words that, after a word of relation `poss`, make the guess for it, where its own guess is not the
+            last word; none switches that rule off.
+        first_piece: Whether a split word's row is that of its first piece.
     """
 
     views: Mapping[str, Callable[[Sentence], Sentence]]
@@ -30,9 +31,12 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """A batch's trees under one view; axes (batch, word), words counted from 0.
+    """Trees of a batch under one view; axes (batch, word), words counted from 0.
 
-    governor: -1 for the root.   bucket: relation * FOLDS + fold.   ruled: the `poss` rule applies.
+    Attributes:
+        governor: -1 for the root.
+        bucket: relation * FOLDS + fold.
+        ruled: Whether the `poss` rule applies.
     """
 
     governor: Tensor
@@ -42,7 +46,13 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class GoldTrees:
-    """A batch's trees under every view.   last: (batch, 1) the last word."""
+    """Trees of a batch under every view.
+
+    Attributes:
+        words: Which tokens make which words.
+        last: (batch, 1) index of the last word.
+        trees: Under each view.
+    """
 
     words: Membership
     last: Tensor
@@ -57,3 +67,25 @@ class GoldTrees:
         ruled = trees.ruled.view(len(guess), *between, -1) & (guess != self.last.view(-1, *between, 1))
         right = torch.where(ruled, following, guess) == trees.governor.view(len(guess), *between, -1)
         return right.movedim(-1, 1)[self.words.mask]
+
+
+def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+    """Find the most attended other word of each word, in both directions.
+
+    Ties go to the first word. In a sentence of one word the guess is that word, which no tree says.
+
+    Args:
+        maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so it
+            never wins a tie.
+        last: (batch, 1) index of the last word.
+
+    Returns:
+        (weight, guess), each (batch, direction, head, word).
+    """
+    import torch
+
+    maps.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
+    row, column = maps.max(-1), maps.max(-2)
+    weight = torch.stack([row.values, column.values], 1)
+    guess = torch.stack([row.indices, column.indices], 1)
+    return weight, guess.minimum(last[:, :, None, None])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees
+from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.words import membership
@@ -32,14 +32,19 @@ EXAMPLES = 500  # the guesses of so many sentences are kept in the result; those
 
 
 def offset_name(offset: int) -> str:
-    """As "offset +1 (last word to itself)": with what the offset does where there is no such word."""
+    """Name of a fixed offset with its behavior at the edge of a sentence, as "offset +1 (last word to itself)"."""
     edge = "last word to itself" if offset > 0 else "first word to ROOT" if offset else "every word to itself"
     return f"offset {offset:+d} ({edge})"
 
 
 @dataclass(frozen=True, slots=True)
 class KeptGuesses:
-    """The guesses of one batch; guess and weight: (row, direction, layer, head, word)."""
+    """Guesses of one batch.
+
+    Attributes:
+        guess: (row, direction, layer, head, word) index of the guessed word.
+        weight: (row, direction, layer, head, word) its attention, in steps of 1/255.
+    """
 
     guess: np.ndarray
     weight: np.ndarray
@@ -49,10 +54,14 @@ class KeptGuesses:
 class Guesses:
     """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
 
-    names: (view, relation) in the order in which they came up, shared by the accumulators of one pass.
-    correct: (relation, fold, direction, layer, head); offsets: (relation, fold, offset); n: (relation, fold); int64.
-    kept: sentence number -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` for the first
-        EXAMPLES of the corpus. The arrays have axes (direction, layer, head, word).
+    Attributes:
+        rules: How guesses are scored.
+        names: (view, relation) in order of appearance, shared by the accumulators of one pass.
+        kept: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the first
+            EXAMPLES of the corpus. The arrays have axes (direction, layer, head, word).
+        correct: (relation, fold, direction, layer, head) int64.
+        offsets: (relation, fold, offset) int64.
+        n: (relation, fold) int64.
     """
 
     rules: Rules
@@ -229,19 +238,3 @@ class Guesses:
 
 def _sentence(words: list[str], governors: list[int], relations: list[str], **position: int) -> Sentence:
     return Sentence(words=tuple(words), governors=tuple(governors), relations=tuple(relations), **position)
-
-
-def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
-    """(weight, guess), each (batch, direction, head, word): the most attended other word, in both directions.
-
-    maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so that
-    it never wins a tie.   last: (batch, 1).   Ties go to the first word. In a sentence of one word the guess is that
-    word, which no tree says.
-    """
-    import torch
-
-    maps.diagonal(dim1=-2, dim2=-1).fill_(-1.0)
-    row, column = maps.max(-1), maps.max(-2)
-    weight = torch.stack([row.values, column.values], 1)
-    guess = torch.stack([row.indices, column.indices], 1)
-    return weight, guess.minimum(last[:, :, None, None])

@@ -87,7 +87,7 @@ class RelationCounts(Result):
         return self.relations[next(iter(self.by_gain()), 0)]
 
     def estimates(self) -> dict[str, Estimate]:
-        """For each relation: each head's accuracy in its better direction, of n words."""
+        """Accuracy of each head on each relation, in the head's better direction."""
         best, n = self.accuracy.max(0), self.n.sum(0)
         return {name: Estimate(best[row], n=int(n[row])) for row, name in enumerate(self.relations) if n[row]}
 
@@ -159,7 +159,7 @@ class ShownRelations(RelationCounts):
     """The counts, and the first sentences of the treebank with every head's guesses.
 
     Attributes:
-        sentences: As {"number", "line", "words", "governors", "relations"}.
+        sentences: {"number", "line", "words", "governors", "relations"} of each.
         guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
             within its sentence.
         weights: (direction, layer, head, word) the attention that it has, in steps of 1/255.

@@ -95,7 +95,7 @@ class DependencyHeads(ViewedResult):
     def show(
         self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
     ) -> ShownRelations:
-        """The same with the sentences."""
+        """The counts of one view together with its sentences; arguments as in `counts`."""
         counts = self.counts(view, min_count, offsets, merge_subtypes)
         return ShownRelations(
             **{field.name: getattr(counts, field.name) for field in fields(counts)},
@@ -105,7 +105,7 @@ class DependencyHeads(ViewedResult):
         )
 
     def default_options(self) -> tuple[str, int]:
-        """The view that its page shows at first, and the words that a relation needs: function heads for Universal
+        """Default view and minimum number of words of a relation; the view is function heads for Universal
         Dependencies."""
         view = "function-heads" if self.provenance["format"] == CONLLU else "as-is"
         return view, MIN_COUNT_IN_SAMPLE if self.provenance["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
@@ -114,7 +114,7 @@ class DependencyHeads(ViewedResult):
         return self.counts(*self.default_options())
 
     def show_default(self) -> ShownRelations:
-        """The same with the sentences, which take most of its time."""
+        """The default view together with its sentences, which take most of the time."""
         return self.show(*self.default_options())
 
 
@@ -139,7 +139,7 @@ def check_choice(view: str, offsets: int) -> None:
 
 
 def described(sentence: Sentence) -> dict[str, Any]:
-    """A sentence as a result keeps it."""
+    """A sentence as a dict, as results store it."""
     values = {field.name: getattr(sentence, field.name) for field in fields(sentence)}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
@@ -151,7 +151,7 @@ def viewed(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
 
 
 def sentence_of(described: dict[str, Any]) -> Sentence:
-    """The inverse, of what has been to bytes and back too."""
+    """The sentence that `described` gave; its lists may come from JSON."""
     values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
     return Sentence(**values)
 

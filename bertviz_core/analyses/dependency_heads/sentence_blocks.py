@@ -24,18 +24,18 @@ from bertviz_core.heads import Head
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuery:
-    """Which sentences, and in which order.
+    """A selection of sentences and their order.
 
     Attributes:
         head: Whose guesses count.
         direction: The index in DIRECTIONS in which it is read.
         relation: What a sentence must have, "all" and "UAS" among them.
-        view: Of VIEWS.
+        view: One of VIEWS.
         merge_subtypes: Whether `nmod:poss` counts as `nmod`.
         which: "right" for sentences with a right guess for such a word, "wrong" for those with a wrong one, or "all".
         minimum: The highest weight of such a word is above it; -1 for all.
         searched: Words that stand in it one after the other.
-        order: Of ORDERS.
+        order: One of ORDERS.
     """
 
     head: Head
@@ -56,7 +56,7 @@ class Block(Protocol):
         ends: (sentence,) where each ends.
         governors: (word,) from 1 within the sentence, 0 for the root.
         relations: (word,) indices in `names`.
-        names: Of relations.
+        names: Names of the relations.
         guesses: (word,) as in SentenceExample.
         weights: (word,) as in SentenceExample.
     """
@@ -69,10 +69,10 @@ class Block(Protocol):
     weights: np.ndarray
 
     def words(self, index: int) -> Sequence[str]:
-        """Of one sentence."""
+        """The words of one sentence."""
 
     def sentence(self, index: int) -> dict[str, Any]:
-        """As in SentenceExample."""
+        """One sentence, as in `SentenceExample`."""
 
 
 class FirstSentences:
@@ -128,7 +128,7 @@ class StoredTreebank:
 
     Attributes:
         store: Has the guesses.
-        key: Of the result.
+        key: Key of the result.
         source: Has the words.
         chunks: How many there are.
     """
@@ -139,7 +139,7 @@ class StoredTreebank:
     chunks: int
 
     def blocks(self, query: SentenceQuery) -> Iterator[Block]:
-        """One chunk after another."""
+        """The blocks of the treebank, one chunk after another."""
         slices, row = Slices(self.source), (query.direction, query.head.layer, query.head.head)
         for number in range(self.chunks):
             values = details.read(self.store, self.key, number, {"guesses": row, "weights": row})
@@ -155,8 +155,8 @@ def stored_treebank(store: Store, key: str, source: Source) -> StoredTreebank | 
 Sentences = ShownRelations | StoredTreebank  # the first ones, or all
 
 
-def blocks(where: Sentences, query: SentenceQuery) -> Iterator[Block]:
-    if isinstance(where, StoredTreebank):
-        yield from where.blocks(query)
-    elif where.sentences:
-        yield FirstSentences(where, query)
+def blocks(sentences: Sentences, query: SentenceQuery) -> Iterator[Block]:
+    if isinstance(sentences, StoredTreebank):
+        yield from sentences.blocks(query)
+    elif sentences.sentences:
+        yield FirstSentences(sentences, query)

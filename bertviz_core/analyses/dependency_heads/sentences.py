@@ -40,12 +40,12 @@ class SentenceExample:
 
     @property
     def words(self) -> int:
-        """How many of its words count."""
+        """Number of the words that count."""
         return len(self.chosen)
 
     @property
     def right(self) -> int:
-        """How many of the words that count are guessed right."""
+        """Number of the words that count and are guessed right."""
         return sum(int(self.guesses[i]) == self.sentence["governors"][i] - 1 for i in self.chosen)
 
     @property
@@ -54,15 +54,17 @@ class SentenceExample:
         return float(self.weights[self.chosen].max()) / 255
 
 
-def tally(where: Sentences, query: SentenceQuery) -> np.ndarray:
+def tally(sentences: Sentences, query: SentenceQuery) -> np.ndarray:
     """(step, block) how many query sentences each block has of each step; the sum of it is how many there are."""
-    return ordered_lists.tally(blocks(where, query), partial(_ranked, query=query))
+    return ordered_lists.tally(blocks(sentences, query), partial(_ranked, query=query))
 
 
-def find(where: Sentences, query: SentenceQuery, counts: np.ndarray, first: int, count: int) -> list[SentenceExample]:
+def find(
+    sentences: Sentences, query: SentenceQuery, counts: np.ndarray, first: int, count: int
+) -> list[SentenceExample]:
     """The query sentences from number `first` on, in their order; `counts` is their `tally`."""
     rank, read = partial(_ranked, query=query), partial(_example, query=query)
-    return ordered_lists.page(blocks(where, query), rank, read, counts, first, count)
+    return ordered_lists.page(blocks(sentences, query), rank, read, counts, first, count)
 
 
 def _ranked(block: Block, query: SentenceQuery) -> ordered_lists.Ranked:
@@ -74,14 +76,14 @@ def _ranked(block: Block, query: SentenceQuery) -> ordered_lists.Ranked:
     if query.which != "all":
         is_right = block.guesses.astype(np.int64) == block.governors - 1
         keep &= np.logical_or.reduceat(chosen & (is_right == (query.which == "right")), starts)
-    places = np.flatnonzero(keep)
+    indices = np.flatnonzero(keep)
     if query.searched:
-        places = np.array([i for i in places.tolist() if has(block.words(i), query.searched)], dtype=np.int64)
-    return places, ordered_lists.steps(highest, query.order)[places]
+        indices = np.array([i for i in indices.tolist() if has(block.words(i), query.searched)], dtype=np.int64)
+    return indices, ordered_lists.steps(highest, query.order)[indices]
 
 
-def _example(block: Block, place: int, query: SentenceQuery) -> SentenceExample:
-    sentence, end = block.sentence(place), int(block.ends[place])
+def _example(block: Block, index: int, query: SentenceQuery) -> SentenceExample:
+    sentence, end = block.sentence(index), int(block.ends[index])
     span = slice(end - len(sentence["words"]), end)
     chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, query.relation)]
     return SentenceExample(sentence, block.guesses[span], block.weights[span], chosen)

@@ -13,10 +13,13 @@ from bertviz_core.engine.progress import Progress
 
 @torch.no_grad()
 def guesses(probe: Probe, data: Data, decode: str, progress: Progress) -> dict[int, np.ndarray]:
-    """For each sentence, by its index, the guessed governor of every word, 0 being ROOT.
+    """Guess the governor of every word of each sentence.
 
     Args:
         decode: "greedy" or "mst".
+
+    Returns:
+        Index of a sentence -> (word,) governors, 0 being ROOT.
     """
     heads: dict[int, np.ndarray] = {}
     for group, rows, batch in data:

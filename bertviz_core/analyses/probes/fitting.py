@@ -49,15 +49,15 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """What all trainings of one request have in common.
+    """Shared inputs of all trainings of one request.
 
     Attributes:
         model: On whose device they run.
         settings: Mode and seed.
         options: Epochs, optimizer, decoding and rank.
-        sentences: Of all splits.
+        sentences: Sentences of all splits.
         splits: Which sentences train, say when to stop, and are scored.
-        progress: Of the request.
+        progress: Progress of the request.
         vectors: (row, dimension) of words, for the probes that read them.
     """
 
@@ -96,7 +96,7 @@ class Fitting:
         return (AttentionAndWords if kind == "attention-and-words" else DistancesAndWords)(settings, self.vectors)
 
     def schedule(self, kind: str) -> Schedule:
-        """How a probe is trained with Adam."""
+        """Schedule by which a probe is trained with Adam."""
         if self.settings.paper and kind != "structural":
             return Schedule(self.options.epochs or 1, PAPER_RATE, singly=True, seed=self.settings.seed)
         usual = SCHEDULES[kind]

@@ -29,7 +29,7 @@ OPTIMIZERS = ("lbfgs", "adam")
 
 @dataclass(frozen=True, slots=True)
 class ProbeOptions(Options):
-    """Which probes are trained, and how."""
+    """Options of the training and scoring of probes."""
 
     probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
@@ -69,5 +69,5 @@ class ProbeOptions(Options):
 
 
 def options_of(values: dict[str, Any]) -> ProbeOptions:
-    """The inverse of `ProbeOptions.to_json`."""
+    """Options from the JSON that `ProbeOptions.to_json` gives."""
     return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})

@@ -35,7 +35,7 @@ WORDS = 10_000  # whose vectors are kept with the result
 
 @dataclass
 class ProbeRun:
-    """The work of one request.
+    """All probes of one request, from reading the treebank to the outcomes.
 
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
@@ -61,7 +61,7 @@ class ProbeRun:
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
     def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
-        """Do it all; after a cancel nothing is left but the maps that `stages` keep."""
+        """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
         self.progress, self.stages = progress, stages
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
@@ -132,19 +132,19 @@ class ProbeRun:
                 self._look_into(features, fitted)
             elif name == "attention-and-words":
                 self._keep_pairs(fitted.probe)
-        for place in range(len(trained[:1]), len(networks)):
-            number = place + 1 - len(trained[:1])
-            self._fill(features, networks, place, f"Computing maps of random layers {number}")
+        for index in range(len(trained[:1]), len(networks)):
+            number = index + 1 - len(trained[:1])
+            self._fill(features, networks, index, f"Computing maps of random layers {number}")
             for name, probes in drawn.items():
                 probes.append(self.fitting.fit(features, name))
         for name, probes in drawn.items():
             self._add(name, probes)
 
-    def _fill(self, features: Features, seeds: Sequence[int | None], place: int, stage: str) -> None:
+    def _fill(self, features: Features, seeds: Sequence[int | None], index: int, stage: str) -> None:
         """The maps of one of the networks: the trained one has no seed."""
         started = time.monotonic()
-        shares = place / len(seeds), (place + 1) / len(seeds)
-        pass_over = Pass({"maps": seeds[place]}, self.encoded, features.take, stage, "sentences", shares)
+        shares = index / len(seeds), (index + 1) / len(seeds)
+        pass_over = Pass({"maps": seeds[index]}, self.encoded, features.take, stage, "sentences", shares)
         self.stages.run(pass_over, self.model, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 

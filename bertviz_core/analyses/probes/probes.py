@@ -36,10 +36,10 @@ class ProbeBatch:
 
 @dataclass(frozen=True, slots=True)
 class ProbeSettings:
-    """What the probes of one run share.
+    """Settings that all probes of one run share.
 
     Attributes:
-        heads: Of all layers.
+        heads: Number of heads in all layers.
         paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
             maps with SEP times another) and a word may govern itself; otherwise ROOT has separate weights and it
             may not.
@@ -96,7 +96,7 @@ class AttentionOnly(Probe):
 
 
 class AttentionAndWords(Probe):
-    """The same, with w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" concatenation, a bias learned.
+    """Attention with word vectors: w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" concatenation, a bias learned.
 
     Factorised: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built.
     governor, dependent: the parts that read v_i and v_j; each gives w's share, then u's.

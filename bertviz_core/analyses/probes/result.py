@@ -88,8 +88,8 @@ class Probes(Result):
 
         Raises KeyError for a word whose vector is not kept.
         """
-        places = [self._index(word) for word in (governor, dependent)]
-        pair = self.vectors[places].astype(np.float32)
+        rows = [self._index(word) for word in (governor, dependent)]
+        pair = self.vectors[rows].astype(np.float32)
         return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias
 
     def _index(self, word: str) -> int:
@@ -99,7 +99,8 @@ class Probes(Result):
         raise KeyError(word)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """By relation, by distance, the weights of attention only, the structural probe's layers, learning curves."""
+        """Tables by relation and by distance, of the attention-only weights, of the structural probe's layers, and of
+        the learning curves."""
         import pandas as pd
 
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:

@@ -60,7 +60,7 @@ class GoldWords:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One probe on the test part.
+    """Result of one probe on the test part.
 
     Attributes:
         right: (word,) share of seeds in which the word's governor (UUAS: its edge) was found.
@@ -98,5 +98,5 @@ class Outcome:
 
 
 def not_punctuation(sentence: Sentence) -> np.ndarray:
-    """(word,) bool."""
+    """(word,) bool, which words of a sentence are not punctuation."""
     return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])

@@ -131,8 +131,11 @@ def fit(
 def edges(
     probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
 ) -> dict[int, list[list[tuple[int, int]]]]:
-    """For each sentence and layer, the edges (lower word, higher word), from 0, of the minimum spanning tree over the
-    words that `counted` marks."""
+    """Edges of each layer's minimum spanning tree over the words that `counted` marks.
+
+    Returns:
+        Index of a sentence -> for each layer its edges (lower word, higher word), words from 0.
+    """
     trees = {}
     for i in chosen.tolist():
         predicted = probe(_stacked(states, [i], probe))[:, 0].double().cpu().numpy()
@@ -142,7 +145,7 @@ def edges(
 
 
 def right_edges(trees_of: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
-    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `found`."""
+    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `trees_of`."""
     rows = []
     for i, trees in trees_of.items():
         pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]

@@ -91,8 +91,8 @@ class Data:
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
-        places = [self.row[index] for index in self.order]
-        return [(self.all_groups[group], np.array([row])) for group, row in places]
+        positions = [self.row[index] for index in self.order]
+        return [(self.all_groups[group], np.array([row])) for group, row in positions]
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part
@@ -117,7 +117,7 @@ def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
 
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> float:
-    """Nats a word; NaN of no words."""
+    """Mean loss of a probe in nats a word; NaN for no words."""
     return sum(float(loss_of(probe, batch)) for _, _, batch in data) / data.words if data.words else float("nan")
 
 

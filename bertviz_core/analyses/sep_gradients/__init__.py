@@ -24,7 +24,7 @@ OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
 
 @dataclass(frozen=True, slots=True)
 class MaskedInputs(View):
-    """The command can also write the masked inputs, so that anyone can recompute a gradient."""
+    """Option of the command that writes the masked inputs, from which a gradient can be recomputed."""
 
     examples: Annotated[Path | None, Doc("Also write the masked inputs to a .json file.")] = None
 

@@ -20,7 +20,8 @@ QUANTITIES = (
 
 @dataclass(frozen=True, slots=True)
 class SepGradients(HeadAverages):
-    """For each class of target tokens j (by the original token, before masking), over the segments that have it:
+    """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
+    the class.
 
     `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
     `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
@@ -29,7 +30,7 @@ class SepGradients(HeadAverages):
     Attributes:
         loss: The mean over segments of L, in nats.
         correct: How many masked tokens the model got right.
-        masked: Of how many.
+        masked: Number of masked tokens.
     """
 
     analysis: ClassVar[str] = "sep_gradients"
@@ -43,8 +44,14 @@ class SepGradients(HeadAverages):
         return self.correct / self.masked
 
     def shares(self, form: str) -> dict[str, np.ndarray]:
-        """Class -> (layer,) its share, 0 to 1, of the classes' sum over the layer's heads; `form` is "attention_to_{}"
-        or "to_{}_times_attention". Classes that no segment has are missing."""
+        """Share of each class in a layer's attention, or in its attention × gradient.
+
+        Args:
+            form: "attention_to_{}" or "to_{}_times_attention".
+
+        Returns:
+            Class -> (layer,) from 0 to 1, summed over the layer's heads. Classes that no segment has are missing.
+        """
         sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
         total = np.sum(list(sums.values()), axis=0)
         return {name: share(values, total) for name, values in sums.items()}

@@ -59,7 +59,7 @@ class Features:
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Of a mention with these words and this head word."""
+    """Features of a mention with these words and this head word."""
     head = head.lower()
     if head in PRONOUNS:
         return _of_pronoun(head)

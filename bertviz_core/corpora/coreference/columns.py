@@ -69,8 +69,8 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
     """Whether the last of some lines has so many columns, with chains in the last one.
 
     Args:
-        minimum: Of columns.
-        maximum: Of columns.
+        minimum: Fewest columns of a row.
+        maximum: Most columns of a row.
         blank: Whether the columns between word and chains are empty.
     """
 

@@ -85,7 +85,7 @@ def _draft(name: str, line: int, source: Source, skipped: Skipped) -> Draft:
 
 
 def _label_place(order: str) -> int:
-    """Where among the dashed attributes the entity's own id stands: `eid`, or `GRP` in GUM."""
+    """Index of the entity's own id among the dashed attributes: of `eid`, or of `GRP` in GUM."""
     names = order.split("-")
     return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
 

@@ -79,7 +79,7 @@ def ordered(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def sentence_starts(words: Sequence[str]) -> tuple[int, ...]:
-    """For files that mark no sentences: one ends at `.`, `?` or `!` and the closing marks after it."""
+    """First words of sentences in files that mark none: one ends at `.`, `?` or `!` and the closing marks after it."""
     starts, ended = [0], False
     for index, word in enumerate(words):
         if ended and word not in CLOSERS and word not in ENDS:

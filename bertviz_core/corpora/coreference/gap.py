@@ -47,21 +47,21 @@ def _row(names: list[str], text: str, where: str) -> dict[str, str]:
 def _document(number: int, line: int, row: dict[str, str], where: str) -> CoreferenceDocument:
     text = row["Text"]
     spans = [_span(row, name, where) for name in NAMES]
-    places = _words(text, {index for span in spans for index in span})
+    extents = _words(text, {index for span in spans for index in span})
     clusters = {"Pronoun": 0, "A": 1, "B": 2}
     for name in ("A", "B"):
         if row[f"{name}-coref"].upper() == "TRUE":
             clusters[name] = clusters["Pronoun"]
     mentions = []
     for name, (start, end) in zip(NAMES, spans, strict=True):
-        inside = [i for i, index in enumerate(places) if start <= index[0] < end]
+        inside = [i for i, index in enumerate(extents) if start <= index[0] < end]
         mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
-    words = tuple(text[start:end] for start, end in places)
+    words = tuple(text[start:end] for start, end in extents)
     return CoreferenceDocument(number, row["ID"], f"line {line}", words, sentence_starts(words), ordered(mentions))
 
 
 def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
-    """Where a name stands in the text, in characters."""
+    """The span of a name in the text, in characters."""
     written, surface = row[f"{name}-offset"], row[name]
     offset = small_int(written)
     if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
@@ -75,9 +75,9 @@ def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
 
 def _words(text: str, cuts: set[int]) -> list[tuple[int, int]]:
     """(start, end) of runs of letters and of single marks, cut where a name begins or ends."""
-    places = []
+    extents = []
     for match in WORD.finditer(text):
         inner = sorted(cut for cut in cuts if match.start() < cut < match.end())
         edges = [match.start(), *inner, match.end()]
-        places += list(pairwise(edges))
-    return places
+        extents += list(pairwise(edges))
+    return extents

@@ -34,7 +34,7 @@ class Item:
 def items_of(
     document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], skipped: Skipped
 ) -> list[list[Item]]:
-    """For every window the items that are scored in it: in the first that shows the item's head word.
+    """The items that are scored in each window: an item is scored in the first that shows its head word.
 
     Args:
         heads: The head word of every mention.

@@ -37,7 +37,7 @@ def is_row(text: str) -> bool:
 
 
 def has_rows(block: Sequence[Line]) -> bool:
-    """Whether some line is a word's."""
+    """Whether any line is a word's."""
     return any(is_row(text) for _, text in block)
 
 
@@ -133,7 +133,7 @@ def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> 
 
 
 def is_plain(block: Sequence[Line]) -> bool:
-    """The authors' format."""
+    """Whether the lines have the authors' format."""
     return bool(block) and _plain(block[0][1]) is not None
 
 

@@ -29,7 +29,7 @@ RENAMED = {
 
 
 def function_heads(sentence: Sentence) -> Sentence:
-    """The same words under the function-head view."""
+    """The sentence with function words as governors."""
     governors = list(sentence.governors)
     relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
     for nominal, adposition in _carried(sentence).items():

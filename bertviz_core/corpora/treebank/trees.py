@@ -15,7 +15,7 @@ class Sentence:
         number: Its place in the file, from 0, broken sentences counted.
         line: Where its first word stands, from 1.
         words: Their forms.
-        relations: Of each word to its governor.
+        relations: Relation of each word to its governor.
         governors: For each word the word that governs it, counted from 1; 0 is the root.
     """
 

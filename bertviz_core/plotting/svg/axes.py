@@ -43,18 +43,18 @@ class Axis:
         return math.log10(value) if self.log else float(value)
 
     def pixel(self, value: Any) -> float:
-        """Where a value stands."""
+        """The pixel of a value."""
         return self.at(self.number(value))
 
     def at(self, number: float) -> float:
-        """Where a number in the units of the range stands."""
+        """The pixel of a number in the units of the range."""
         return self.start + (number - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def fit(self, values: Iterable[Any]) -> None:
-        """Take the range of the layout, or one around all values."""
-        given = self.spec.get("range")
-        if given is not None:
-            self.low, self.high = float(given[0]), float(given[1])
+        """Set the range: that of the layout, or one around all values."""
+        limits = self.spec.get("range")
+        if limits is not None:
+            self.low, self.high = float(limits[0]), float(limits[1])
             return
         if self.categories:
             self.low, self.high = -0.5, len(self.categories) - 0.5

@@ -22,7 +22,7 @@ TITLE, FOOT, ROW = 30, 24, 20  # pixels: room for the title, for the origin, and
 
 
 def figure_svg(figure: go.Figure, title: str, origin: str) -> str:
-    """The document.
+    """Draw a plotly figure as an SVG document.
 
     Args:
         figure: What is drawn.
@@ -52,8 +52,12 @@ def figure_svg(figure: go.Figure, title: str, origin: str) -> str:
 
 @dataclass
 class _Sheet:
-    """A figure and where its parts stand; left, top, right, bottom: pixels of the area that domains share;
-    legend_traces: name of a legend in the layout -> its rows of traces."""
+    """A figure, and the pixels where its parts stand.
+
+    Attributes:
+        left, top, right, bottom: Pixels of the area that the axes' domains share.
+        legend_traces: Name of a legend in the layout -> its rows of traces.
+    """
 
     traces: list[Spec]
     layout: Spec
@@ -104,7 +108,7 @@ class _Sheet:
                 yield from marks.scatter(trace, x, y)
 
     def axis(self, name: str, axis: Axis) -> Iterator[str]:
-        """Grid, ticks, title."""
+        """Grid, ticks and title of an axis."""
         across = name[0] == "x"
         other = self.axes.get(axis.spec.get("anchor") or ("y" if across else "x")) or Axis(
             {}, 0, 1, self.bottom, self.top
@@ -130,8 +134,8 @@ class _Sheet:
     def shapes(self) -> Iterator[str]:
         """Lines and rectangles of the layout."""
         for shape in self.layout.get("shapes") or ():
-            x0, x1 = (self._place("x", shape["xref"], shape[end]) for end in ("x0", "x1"))
-            y0, y1 = (self._place("y", shape["yref"], shape[end]) for end in ("y0", "y1"))
+            x0, x1 = (self._pixels("x", shape["xref"], shape[end]) for end in ("x0", "x1"))
+            y0, y1 = (self._pixels("y", shape["yref"], shape[end]) for end in ("y0", "y1"))
             line = shape.get("line", {})
             dash = marks.DASHES.get(line.get("dash", ""), "none")
             path = f"M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}"
@@ -145,15 +149,15 @@ class _Sheet:
     def annotations(self) -> Iterator[str]:
         """Titles of panels, and notes inside them."""
         for note in self.layout.get("annotations") or ():
-            x = self._place("x", note.get("xref", "paper"), note["x"], note=True)
-            y = self._place("y", note.get("yref", "paper"), note["y"], note=True)
+            x = self._pixels("x", note.get("xref", "paper"), note["x"], note=True)
+            y = self._pixels("y", note.get("yref", "paper"), note["y"], note=True)
             anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", "center"), "middle")
             font = note.get("font", {})
             size = font.get("size", 12)
             drop = {"bottom": -4, "top": size}.get(note.get("yanchor", "bottom"), size / 3) - note.get("yshift", 0)
             yield text(x + note.get("xshift", 0), y + drop, note["text"], size, anchor, font.get("color", marks.INK))
 
-    def _place(self, way: str, ref: str, value: Any, note: bool = False) -> float:
+    def _pixels(self, way: str, ref: str, value: Any, note: bool = False) -> float:
         """Pixels of a place in the layout; a note counts in powers of ten on a logarithmic axis."""
         if ref == "paper":
             return self.x(value) if way == "x" else self.y(value)
@@ -165,13 +169,13 @@ class _Sheet:
     def legends(self) -> Iterator[str]:
         """Each legend in rows that fit, above its panel or under the figure."""
         for name, rows in self.legend_traces.items():
-            place = self.layout.get(name, {})
-            if legends.is_below(place):
+            spec = self.layout.get(name, {})
+            if legends.is_below(spec):
                 first = self.height - FOOT - ROW * len(rows)
-            elif place.get("yref") == "container":
+            elif spec.get("yref") == "container":
                 first = TITLE + 4
             else:
-                first = self.y(place.get("y", 1)) - ROW * len(rows) - 2
+                first = self.y(spec.get("y", 1)) - ROW * len(rows) - 2
             for index, row in enumerate(rows):
                 x = self.left
                 for trace in row:
@@ -210,7 +214,7 @@ class _Sheet:
 
 
 def _width(figure: go.Figure) -> int:
-    """In pixels: squares stand about as far apart across as down."""
+    """Width of a figure in pixels; the squares of a map stand about as far apart across as down."""
     squares = [trace for trace in figure.data if trace.type == "scatter" and trace.marker.symbol == "square"]
     maps = [trace for trace in squares if trace.marker.colorscale is not None]
     if not maps or len(maps) < len(figure.data):

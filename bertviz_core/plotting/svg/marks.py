@@ -105,24 +105,24 @@ def each(value: Any, index: int, default: Any) -> Any:
 
 def scatter(trace: Spec, x: Axis, y: Axis) -> Iterator[str]:
     """A scatter trace: error bars, lines, markers and texts, as its mode says."""
-    places = [(x.pixel(a), y.pixel(b)) for a, b in zip(trace["x"], trace["y"], strict=True)]
+    points = [(x.pixel(a), y.pixel(b)) for a, b in zip(trace["x"], trace["y"], strict=True)]
     mode = trace.get("mode", "lines")
     for way, axis in (("x", x), ("y", y)):
         if f"error_{way}" in trace:
-            yield from _error_bars(trace, way, axis, places)
+            yield from _error_bars(trace, way, axis, points)
     if "lines" in mode:
-        yield from _lines(trace.get("line", {}), places, trace.get("line", {}).get("dash", ""))
+        yield from _lines(trace.get("line", {}), points, trace.get("line", {}).get("dash", ""))
     if "markers" in mode:
-        yield from _markers(trace, places)
+        yield from _markers(trace, points)
     if "text" in mode:
-        yield from _texts(trace, places)
+        yield from _texts(trace, points)
 
 
-def _error_bars(trace: Spec, way: str, axis: Axis, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _error_bars(trace: Spec, way: str, axis: Axis, points: Sequence[tuple[float, float]]) -> Iterator[str]:
     spec = trace[f"error_{way}"]
     color = spec.get("color") or color_of(trace)
     below = spec["array"] if spec.get("arrayminus") is None else spec["arrayminus"]  # symmetric without it
-    for (px, py), value, up, down in zip(places, trace[way], spec["array"], below, strict=True):
+    for (px, py), value, up, down in zip(points, trace[way], spec["array"], below, strict=True):
         if value is None or not np.isfinite(value):
             continue
         a, b = axis.pixel(value - down), axis.pixel(value + up)
@@ -138,9 +138,9 @@ def color_of(trace: Spec) -> str:
     return opaque(named or NEUTRAL[0])
 
 
-def _lines(line: Spec, places: Sequence[tuple[float, float]], dash: str) -> Iterator[str]:
+def _lines(line: Spec, points: Sequence[tuple[float, float]], dash: str) -> Iterator[str]:
     path, pen = [], "M"
-    for px, py in places:
+    for px, py in points:
         if math.isfinite(px) and math.isfinite(py):
             path.append(f"{pen}{px:.1f},{py:.1f}")
             pen = "L"
@@ -151,13 +151,13 @@ def _lines(line: Spec, places: Sequence[tuple[float, float]], dash: str) -> Iter
     yield f'<path d="{"".join(path)}" fill="none" stroke="{color}" stroke-width="{width:g}"{dashes}/>'
 
 
-def _markers(trace: Spec, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _markers(trace: Spec, points: Sequence[tuple[float, float]]) -> Iterator[str]:
     marker = trace.get("marker", {})
     colors = marker.get("color")
     if "colorscale" in marker:
         colors = ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in scaled(colors, marker)]
     yield f'<g opacity="{marker.get("opacity", 1):g}">'
-    for index, (px, py) in enumerate(places):
+    for index, (px, py) in enumerate(points):
         if math.isfinite(px) and math.isfinite(py):
             width = each(marker.get("line", {}).get("width"), index, 0)
             outline = f' stroke="{marker["line"].get("color", INK)}" stroke-width="{width}"' if width else ""
@@ -166,13 +166,13 @@ def _markers(trace: Spec, places: Sequence[tuple[float, float]]) -> Iterator[str
     yield "</g>"
 
 
-def _texts(trace: Spec, places: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _texts(trace: Spec, points: Sequence[tuple[float, float]]) -> Iterator[str]:
     font = trace.get("textfont", {})
     size = font.get("size", 12)
-    for index, (px, py) in enumerate(places):
-        place = each(trace.get("textposition"), index, "middle center")
-        anchor = "start" if "right" in place else "end" if "left" in place else "middle"
-        shift = -size if "top" in place else size if "bottom" in place else 0
+    for index, (px, py) in enumerate(points):
+        position = each(trace.get("textposition"), index, "middle center")
+        anchor = "start" if "right" in position else "end" if "left" in position else "middle"
+        shift = -size if "top" in position else size if "bottom" in position else 0
         yield text(px, py + size / 3 + shift, each(trace["text"], index, ""), size, anchor, font.get("color", INK))
 
 

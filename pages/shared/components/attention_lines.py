@@ -13,7 +13,7 @@ from bertviz_core.viewer.view import InputAttention
 
 
 def attention_lines(
-    seen: InputAttention,
+    attention: InputAttention,
     head: Head,
     *,
     key: str,
@@ -29,12 +29,21 @@ def attention_lines(
 ) -> None:
     """Mount the drawing; only this head's matrix travels.
 
-    name: of saved drawings, without the suffix.
-    text: tells one input from another; with another text the reader's pins give way to `pins`.
-    pins: "from3" or "to3", positions of first tokens, from 1.   masked: positions of masked tokens, from 0.
-    on_pins, on_mask: called with the new pins, or the first position to mask or to give back, in session state.
+    Args:
+        attention: Attention of every head on one input.
+        head: The head that is drawn.
+        key: Key of the component.
+        text: Tells one input from another; with another text the reader's pins give way to `pins`.
+        title: Title of the drawing.
+        name: File name of saved drawings, without the suffix.
+        min_weight: Lines below it are not drawn.
+        pins: "from3" or "to3", positions of first tokens, from 1.
+        masked: Positions of masked tokens, from 0.
+        can_mask: Whether the model has a [MASK].
+        on_pins: Called with the new pins in session state.
+        on_mask: Called with the first position to mask or to give back in session state.
     """
-    drawn = line_data(seen, head, title=title, min_weight=min_weight, masked=masked)
+    drawn = line_data(attention, head, title=title, min_weight=min_weight, masked=masked)
     data = {**drawn, "pins": list(pins), "text": text, "name": name, "canMask": can_mask}
     _component()(data=data, key=key, on_pins_change=on_pins, on_mask_change=on_mask)
 

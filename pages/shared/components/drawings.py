@@ -23,7 +23,7 @@ def drawings(
 
     Args:
         items: The drawings.
-        key: Of the component.
+        key: Key of the component.
         links: To each drawing in the attention viewer, as `viewer_link.hidden` gives them; empty for none.
         notes: The lines below each drawing.
     """

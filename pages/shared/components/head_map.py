@@ -18,10 +18,10 @@ def head_map(described: HeadMap, chosen: Head, *, key: str, alt: str, origin: st
     Args:
         described: What is drawn.
         chosen: The head to ring.
-        key: Of the component.
+        key: Key of the component.
         alt: What the map shows, for those who cannot see it.
         origin: What it was made from; written at its foot, in the saved file too.
-        name: Of the saved file, without its suffix.
+        name: Name of the saved file, without its suffix.
     """
     data = described.to_json() | {"chosen": chosen.label(), "alt": alt, "origin": origin, "name": name, "key": key}
     if described.pictures is not None:

@@ -59,7 +59,7 @@ class PageEnd(Exception):
 
 
 def stop() -> NoReturn:
-    """Draw no more of this page."""
+    """End the page here."""
     raise PageEnd
 
 
@@ -178,13 +178,13 @@ def put(key: str, text: str) -> None:
 
 
 def choose(**values: Any) -> None:
-    """In a callback: choices of the reader, by key; they stay although their defaults may move."""
+    """Set choices of the reader by key, in a callback; they stay although their defaults may move."""
     st.session_state.update(values)
     current().explicit |= values.keys()
 
 
 def release(*keys: str) -> None:
-    """In a callback: let choices go back to their defaults."""
+    """Set choices back to their defaults, in a callback."""
     address = current()
     for key in keys:
         address.explicit.discard(key)

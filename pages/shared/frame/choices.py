@@ -24,7 +24,7 @@ Read = Callable[[str], Any]
 def selectbox(
     label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, unavailable: str = "", **more: Any
 ) -> T:
-    """A selectbox. follows: see `_restore`.   unavailable: why an option of a link is not there, with {} for it."""
+    """A selectbox; `follows` and `unavailable` as in `_restore`."""
     read, custom = _one_of(options), more.get("accept_new_options", False)
     _restore(label, key, default, str if custom else read, None if custom else options, follows, unavailable)
     if follows:
@@ -81,11 +81,11 @@ def checkbox(label: str, *, key: str, **more: Any) -> bool:
 
 
 def text(
-    draw: Callable[..., str | None], label: str, *, key: str, default: str, most: int | None = None, **more: Any
+    draw: Callable[..., str | None], label: str, *, key: str, default: str, maximum: int | None = None, **more: Any
 ) -> str:
-    """A text, drawn by st.text_input or st.text_area; at `most` so many characters of it go to the address."""
+    """A text, drawn by st.text_input or st.text_area; at `maximum` so many characters of it go to the address."""
     _restore(label, key, default, str)
-    return _drawn(key, default, draw(label, key=key, **more) or "", most=most)
+    return _drawn(key, default, draw(label, key=key, **more) or "", maximum=maximum)
 
 
 def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
@@ -93,7 +93,7 @@ def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequen
     read = _one_of(options)
     if key in st.session_state:
         st.session_state[key] = [option for option in st.session_state[key] if option in options]
-    _restore(label, key, list(default), lambda given: [read(part) for part in given.split(",") if part])
+    _restore(label, key, list(default), lambda value: [read(part) for part in value.split(",") if part])
     return _drawn(key, list(default), st.multiselect(label, options, key=key, **more))
 
 
@@ -103,8 +103,8 @@ def _restore(
     """Give a choice its value before it is drawn.
 
     Args:
-        label: Of the widget.
-        key: Of the widget and of the parameter.
+        label: Label of the widget.
+        key: Key of the widget and of the parameter.
         default: Without a parameter.
         read: From the parameter's text; raises ValueError.
         valid: The values there are, where these change.
@@ -117,9 +117,9 @@ def _restore(
         address.restored.add(key)
     else:
         value = st.session_state[key]
-        is_gone = valid is not None and value is not None and value not in valid
+        is_invalid = valid is not None and value is not None and value not in valid
         is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
-        if is_gone or is_unchosen:
+        if is_invalid or is_unchosen:
             st.session_state[key] = default
         elif _in_popover():
             st.session_state[key] = value  # sent anew with every run
@@ -137,21 +137,21 @@ def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -
     address = current()
     if key not in address.parameters:
         return default
-    given = address.parameters[key]
+    parameter = address.parameters[key]
     try:
-        return read(given)
+        return read(parameter)
     except ValueError:
-        name = isolated(f"“{given[:40]}”")
+        name = isolated(f"“{parameter[:40]}”")
         address.problems[key] = (unavailable.format(name) or f"{label}: {name} is not available here", default)
         address.explicit.discard(key)
         return default
 
 
-def _drawn(key: str, default: Any, value: T, follows: bool = False, most: int | None = None) -> T:
+def _drawn(key: str, default: Any, value: T, follows: bool = False, maximum: int | None = None) -> T:
     """Note a choice for the address."""
     address = current()
     is_default = value == default and not (follows and key in address.explicit)
-    address.drawn[key] = None if is_default or value is None else _text(value)[:most]
+    address.drawn[key] = None if is_default or value is None else _text(value)[:maximum]
     return value
 
 
@@ -175,25 +175,25 @@ def _text(value: Any) -> str:
 def _one_of(options: Sequence[Any]) -> Read:
     known = {_text(option): option for option in options}
 
-    def read(given: str) -> Any:
-        if given not in known:
-            raise ValueError(given)
-        return known[given]
+    def read(parameter: str) -> Any:
+        if parameter not in known:
+            raise ValueError(parameter)
+        return known[parameter]
 
     return read
 
 
-def _number(given: str, low: float, high: float) -> float:
-    value = float(given)
+def _number(parameter: str, low: float, high: float) -> float:
+    value = float(parameter)
     if not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(given)
+        raise ValueError(parameter)
     return value
 
 
-def _whole(given: str, low: int, high: int) -> int:
-    value = small_int(given)
+def _whole(parameter: str, low: int, high: int) -> int:
+    value = small_int(parameter)
     if value is None or not low <= value <= high:
-        raise ValueError(given)
+        raise ValueError(parameter)
     return value
 
 

@@ -161,8 +161,8 @@ def _take_paste(kind: str) -> None:
 
 
 def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
-    """Read it once, so that an unreadable file is refused at once; then store it as what it is, and choose it where
-    this page reads that."""
+    """Check files by reading them once, store them as what they are, and choose them where this page reads that
+    kind."""
     from bertviz_core.corpora.readers import check
     from bertviz_core.corpora.recognition import as_one, kinds
     from bertviz_core.corpora.source import from_bytes

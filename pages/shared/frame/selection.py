@@ -29,7 +29,7 @@ class Selection:
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        """What a page asks for on these choices."""
+        """The request for an analysis with these choices."""
         settings = ANALYSES[analysis].relevant(self.settings)
         return Request(analysis, self.checkpoint, self.source, settings, options or {})
 

@@ -28,8 +28,8 @@ def to_segment(number: int) -> None:
 
 
 def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
-    """What the viewer's address holds for a sentence whose words are given, as in a treebank; None where it is too
-    long for an address, or a word has a space in it, at which the viewer would split it."""
+    """The viewer's address for a sentence that is already split into words, as in a treebank; None where it is too long
+    for an address, or a word has a space in it, at which the viewer would split it."""
     text = " ".join(words)
     own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here(), **more}
     whole = all(len(word.split()) == 1 for word in words)
@@ -39,8 +39,14 @@ def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
 def to_tree(
     sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0, head: Head | None = None
 ) -> dict[str, str] | None:
-    """The same for a sentence of a treebank with its gold tree; these words, from 0, are pinned on the side from which
-    a head is read in one direction. head: the one to look at, where it is not the chosen one."""
+    """The viewer's address for a sentence of a treebank with its gold tree; None as in `to_words`.
+
+    Args:
+        sentence: With its words, governors and relations.
+        dependents: Words, from 0, that are pinned.
+        direction: In which a head is read; it decides the side of the pins.
+        head: The head to look at, where it is not the chosen one.
+    """
     rows = zip(sentence["governors"], sentence["relations"], strict=True)
     more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
     if head is not None:
@@ -69,7 +75,7 @@ def back() -> None:
 
 
 def forget() -> None:
-    """In a callback: another text came from nowhere, and has no tree."""
+    """Remove origin, gold tree and pins from the address, in a callback, when another text is chosen."""
     for key in ("back", "gold", "dependents"):
         address.put(key, "")
 

@@ -15,7 +15,7 @@ _leaving: dict[str, Timer] = {}  # by asker: whose connection is closed
 
 
 def note(asker: str) -> None:
-    """This session is here, and has jobs; to be called whenever it runs."""
+    """Record that this session is there and has jobs; to be called whenever it runs."""
     if services.access().public:
         if leaving := _leaving.pop(asker, None):
             leaving.cancel()
@@ -36,5 +36,6 @@ def _leave(asker: str, jobs: Jobs) -> None:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
 def _connection(asker: str) -> tuple[str, Jobs]:
-    """Streamlit releases it when the connection closes, and asks for it anew in a session that comes back."""
+    """The session's connection, which Streamlit releases when it closes, and asks for anew in a session that comes
+    back."""
     return asker, services.jobs()

@@ -12,7 +12,7 @@ from pages.shared.jobs import reader_jobs
 
 @st.fragment(run_every=0.5)
 def running(job: Job) -> None:
-    """Progress, rate, time to go, and Cancel; the page is run again when the job has ended."""
+    """Draw the running job: progress, rate, time left, and Cancel; the page is run again when the job has ended."""
     if _is_over(job):
         st.rerun()
     st.progress(job.progress.fraction, text=boxes.plain(_waiting(job) or str(job.progress)))
@@ -60,7 +60,7 @@ def _beside(jobs: list[Job]) -> None:
 
 
 def _is_over(job: Job) -> bool:
-    """To this reader; one that others still want goes on after this reader's cancel."""
+    """Whether a job is over for this reader; one that others still want goes on after this reader's cancel."""
     return job.finished or reader_jobs.job(job.key) is not job
 
 

@@ -22,19 +22,19 @@ REMEMBERED = 50  # of this reader's jobs
 
 
 def analysis(request: Request) -> None:
-    """Ask for it, and for what the same pass gives with it."""
+    """Queue an analysis, and those that the same pass gives with it."""
     analysis = ANALYSES[request.analysis]
     requests = [request.for_analysis(each.name) for each in shared_pass(analysis)]
     _ask(request.key(), analysis.title, lambda: tasks.analyses(requests, services.store()))
 
 
 def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
-    """Ask for all of it as one job, under `everything_key`."""
+    """Queue all requests as one job, under `everything_key`."""
     _ask(key, title, lambda: tasks.analyses(requests, services.store()))
 
 
 def report(key: str, request: ReportRequest) -> None:
-    """Ask for what a report lacks as one job."""
+    """Queue the computation of what a report lacks, as one job."""
     _ask(key, "Report", lambda: tasks.report(request, services.store()))
 
 
@@ -42,15 +42,15 @@ def everything_key(requests: list[Request]) -> str:
     return "all/" + "/".join(request.key() for request in requests)
 
 
-def hub_model(key: str, wanted: list[Request]) -> None:
-    """Ask for a hub model's files, then for all of these analyses of it, as one job under `everything_key`."""
-    model = wanted[0].checkpoint
-    following = ((jobs.ANALYSES, lambda: tasks.hub_model(wanted, services.store())),)
+def hub_model(key: str, requests: list[Request]) -> None:
+    """Queue the download of a hub model, then all of these analyses of it, as one job under `everything_key`."""
+    model = requests[0].checkpoint
+    following = ((jobs.ANALYSES, lambda: tasks.hub_model(requests, services.store())),)
     _ask(key, model.name, lambda: tasks.download(model.name, model.revision), jobs.DOWNLOADS, following)
 
 
 def download(key: str, name: str, revision: str | None) -> None:
-    """Ask for a hub model's files."""
+    """Queue the download of a hub model's files."""
     _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)
 
 
@@ -61,7 +61,7 @@ def _ask(
     lane: str = jobs.ANALYSES,
     then: tuple[tuple[str, Callable[[], Task]], ...] = (),
 ) -> None:
-    """Queue it, or join the job that runs; what hinders that is the error of a job that has ended."""
+    """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
     try:
         if problem := services.store().problem:
             raise problem
@@ -111,7 +111,7 @@ def announce() -> list[Job]:
 
 
 def _mine() -> dict[str, Job]:
-    """By key, the latest at the end."""
+    """This reader's jobs by key, the latest at the end."""
     if "asker" in st.session_state:
         abandoned_jobs.note(st.session_state["asker"])
     mine: dict[str, Job] = st.session_state.setdefault("jobs", {})

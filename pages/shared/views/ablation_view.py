@@ -29,7 +29,7 @@ def words(result: Ablation, selection: Selection) -> None:
 
 
 def needed(result: Ablation) -> str:
-    """Up to where the loss stays near the whole model's, in one sentence."""
+    """One sentence on how many heads can be switched off while the loss stays near the whole model's."""
     within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
     count, total = int(within.max()), int(result.removed.max())
     return f"{count} of {total} heads can be switched off together while the loss stays within {TOLERANCE:.0%}."

@@ -26,9 +26,9 @@ from pages.shared.views.beside import Side, drawing_name
 KEY = "attention-lines"
 
 
-def claim(seen: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
+def claim(attention: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
     """What this head does with this input, in one sentence; and where no line has the `min_weight` weight, that."""
-    weights = seen.of(selection.head)
+    weights = attention.of(selection.head)
     if not weights.size:
         st.markdown("**There is nothing to show.**")
         return
@@ -36,23 +36,30 @@ def claim(seen: InputAttention, selection: Selection, view: View, min_weight: fl
     if view.sides != "all":
         here, there = view.sides.split(" to ")
         parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}")
-    elif seen.keys.special.any():
-        parts.append(f"puts {weights[:, seen.keys.special].sum(1).mean():.1%} of its {what} on special tokens")
-    words = np.where(np.outer(~seen.queries.special, ~seen.keys.special), weights, -1)
+    elif attention.keys.special.any():
+        parts.append(f"puts {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} on special tokens")
+    words = np.where(np.outer(~attention.queries.special, ~attention.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
-    ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
-    other = f" between other {'words' if view.words else 'tokens'}" if seen.keys.special.any() else ""
+    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    other = f" between other {'words' if view.words else 'tokens'}" if attention.keys.special.any() else ""
     parts.append(f"has its largest weight{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
 
 
 def lines(
-    seen: InputAttention, selection: Selection, one: OneInput, can_mask: bool, min_weight: float, masked: Sequence[int]
+    attention: InputAttention,
+    selection: Selection,
+    original: OneInput,
+    can_mask: bool,
+    min_weight: float,
+    masked: Sequence[int],
 ) -> None:
     """The drawing; pins and masks go to the address."""
     title = f"Head {selection.label}, {selection.checkpoint.label}"
-    side = Side(seen, selection.head, title, drawing_name(selection, selection.head), one, masked, same_tokens=True)
+    side = Side(
+        attention, selection.head, title, drawing_name(selection, selection.head), original, masked, same_tokens=True
+    )
     _lines(side, KEY, can_mask, min_weight)
 
 
@@ -70,10 +77,10 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
             token_pair.follow_pins()
 
     attention_lines(
-        side.seen,
+        side.attention,
         side.head,
         key=key,
-        text=side.one.digest(),
+        text=side.original.digest(),
         title=side.title,
         name=side.name,
         min_weight=min_weight,
@@ -81,24 +88,24 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         masked=side.masked,
         can_mask=can_mask,
         on_pins=pinned,
-        on_mask=lambda: _mask(side.one, side.seen, key),
+        on_mask=lambda: _mask(side.original, side.attention, key),
     )
 
 
-def pictures(seen: InputAttention, selection: Selection) -> None:
+def pictures(attention: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
-    page.head_map(picture_map(thumbnails(seen.weights), selection.base), "attention-heads", alt, selection)
+    page.head_map(picture_map(thumbnails(attention.weights), selection.base), "attention-heads", alt, selection)
 
 
-def table(seen: InputAttention, selection: Selection) -> None:
+def table(attention: InputAttention, selection: Selection) -> None:
     """Three heaviest lines of each token, as a plain table that a screen reader reads row by row."""
-    weights = seen.of(selection.head)
+    weights = attention.of(selection.head)
     rows = []
-    for query, label in enumerate(seen.queries.labels):
-        row = {"": seen.queries.start[query] + 1, "from": plain(shorten(label))}
+    for query, label in enumerate(attention.queries.labels):
+        row = {"": attention.queries.start[query] + 1, "from": plain(shorten(label))}
         for rank, key in enumerate(np.argsort(-weights[query], kind="stable")[:3], start=1):
-            row[f"to, {rank}"] = f"{plain(shorten(seen.keys.labels[key]))} {weights[query, key]:.3f}"
+            row[f"to, {rank}"] = f"{plain(shorten(attention.keys.labels[key]))} {weights[query, key]:.3f}"
         rows.append(row)
     st.table(rows, hide_index=True, alt=f"The three tokens to which each token attends most in head {selection.label}")
 
@@ -113,10 +120,10 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
         "head."
     )
     lines = []
-    for one in predictions:
-        best = [f"{quoted(label, label == one.original)} {share:.1%}" for label, share in one.best]
-        was = f"{quoted(one.original, True)}, {one.probability:.1%}, rank {one.rank:,}"
-        lines.append(f"- Position {one.position + 1} ({was}): the model expects {', '.join(best)}")
+    for prediction in predictions:
+        best = [f"{quoted(label, label == prediction.original)} {share:.1%}" for label, share in prediction.best]
+        was = f"{quoted(prediction.original, True)}, {prediction.probability:.1%}, rank {prediction.rank:,}"
+        lines.append(f"- Position {prediction.position + 1} ({was}): the model expects {', '.join(best)}")
     st.markdown("\n".join(lines))
     if not predictions:
         st.caption("This model has no masked-word head, so it makes no predictions.")
@@ -128,29 +135,28 @@ def quoted(label: str, bold: bool) -> str:
 
 
 def downloads(
-    seen: InputAttention,
+    attention: InputAttention,
     selection: Selection,
-    one: OneInput,
+    original: OneInput,
     pair: tuple[int, int],
     shape: str,
     guesses: Mapping[str, Sequence[Prediction]],
 ) -> None:
-    """What is shown, of this head as CSV, of every head as HTML and safetensors, all heads from the one to the other of
-    a `pair` (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of
-    their own.
+    """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
+    (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
 
     Args:
         guesses: Heads switched off, empty for the whole model -> the predictions.
     """
-    about = exports.input_origin(selection.checkpoint, selection.settings, one.digest())
-    name = f"{drawing_name(selection, selection.head)}-{one.digest()[:8]}"
+    about = exports.input_origin(selection.checkpoint, selection.settings, original.digest())
+    name = f"{drawing_name(selection, selection.head)}-{original.digest()[:8]}"
     masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(guesses_frame(guesses).assign(**about)))}
     files.offer(
         {
-            "CSV": (f"{name}.csv", lambda: seen.to_csv(selection.head, {"head": selection.head.label(), **about})),
-            "CSV: heads": (f"{name}.heads.csv", lambda: seen.pair_to_csv(*pair, about)),
-            "HTML": (f"{name}.html", lambda: exports.input_html(seen, selection.head, about)),
-            "safetensors": (f"{name}.safetensors", lambda: seen.to_safetensors(about)),
+            "CSV": (f"{name}.csv", lambda: attention.to_csv(selection.head, {"head": selection.head.label(), **about})),
+            "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
+            "HTML": (f"{name}.html", lambda: exports.input_html(attention, selection.head, about)),
+            "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
         }
         | (masked if any(guesses.values()) else {})
     )
@@ -162,13 +168,13 @@ def downloads(
     )
 
 
-def _mask(one: OneInput, seen: InputAttention, key: str) -> None:
+def _mask(original: OneInput, attention: InputAttention, key: str) -> None:
     """Mask the unit that begins at a position, every piece of it, or give it back."""
     start = st.session_state[key]["mask"]
     if start is None:
         return
-    owner = one.layout.owner
-    words = seen.queries.start is one.layout.words.start
+    owner = original.layout.owner
+    words = attention.queries.start is original.layout.words.start
     unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
     now = set(marked_tokens.masked(address.get("mask")))
     address.put("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))

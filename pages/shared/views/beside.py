@@ -26,23 +26,23 @@ ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "w
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is drawn on the second side.
+    """One of two drawings that stand side by side.
 
     Attributes:
-        seen: The attention.
+        attention: What is drawn.
         head: The head that is drawn.
         title: What it is, in a few words.
-        name: Of saved drawings, without the suffix.
-        one: The input as this side's model reads it.
+        name: File name of saved drawings, without the suffix.
+        original: The input as this side's model reads it.
         masked: Positions of masked tokens, from 0.
         same_tokens: Whether it has the tokens of the first side, so that pins and masks serve both.
     """
 
-    seen: InputAttention
+    attention: InputAttention
     head: Head
     title: str
     name: str
-    one: OneInput
+    original: OneInput
     masked: Sequence[int]
     same_tokens: bool
 
@@ -63,7 +63,7 @@ def choose(
     kind: str,
     selection: Selection,
     model: AttentionModel,
-    one: OneInput,
+    original: OneInput,
     masked: Sequence[int],
     view: View,
 ) -> Side | None:
@@ -72,14 +72,14 @@ def choose(
         with panel:
             if kind == HEADS:
                 head = _head(selection.checkpoint, selection.head)
-                return _side(selection, model, one, masked, view, head, f"Head {head.label(selection.base)}")
+                return _side(selection, model, original, masked, view, head, f"Head {head.label(selection.base)}")
             if kind == MODELS:
-                return _other_model(selection, one, masked, view)
+                return _other_model(selection, original, masked, view)
             if kind == WEIGHTS:
                 other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
                 selection = replace(selection, settings=replace(selection.settings, weights=other))
                 title = f"Head {selection.label}, {other}"
-                return _side(selection, model, one, masked, view, selection.head, title)
+                return _side(selection, model, original, masked, view, selection.head, title)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
@@ -87,11 +87,11 @@ def choose(
     return None
 
 
-def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], view: View) -> Side:
+def _other_model(selection: Selection, original: OneInput, masked: Sequence[int], view: View) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
-    asked = choices.ahead("model2", known[0])
-    if asked not in known:
-        known.append(asked)
+    requested = choices.ahead("model2", known[0])
+    if requested not in known:
+        known.append(requested)
     access, names = services.access(), short_names(known)
     name = choices.selectbox(
         "Other model",
@@ -108,7 +108,7 @@ def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], vie
     model = services.model(checkpoint, selection.settings.dtype)
     there = replace(selection, checkpoint=checkpoint)
     other = input_choice.again(there, model)
-    same = other.layout.tokens.labels == one.layout.tokens.labels
+    same = other.layout.tokens.labels == original.layout.tokens.labels
     positions = [position for position in masked if other.can_mask(position, model.tokens)] if same else []
     if not same:
         st.caption("This model reads other tokens: pins and masks of one side do not serve the other.")
@@ -119,20 +119,20 @@ def _other_model(selection: Selection, one: OneInput, masked: Sequence[int], vie
 def _side(
     selection: Selection,
     model: AttentionModel,
-    one: OneInput,
+    original: OneInput,
     masked: Sequence[int],
     view: View,
     head: Head,
     title: str,
 ) -> Side:
-    shown = mask(one, masked, model.tokens) if masked else one
+    shown = mask(original, masked, model.tokens) if masked else original
     maps = services.attention(model, shown.example, selection.settings.weights)
     name = drawing_name(selection, head)
-    return Side(look(shown.layout, maps, view), head, title, name, one, masked, same_tokens=True)
+    return Side(look(shown.layout, maps, view), head, title, name, original, masked, same_tokens=True)
 
 
 def drawing_name(selection: Selection, head: Head) -> str:
-    """Of saved lines: what they are of which model."""
+    """File name of saved lines: what they show of which model."""
     norms = ["norms"] * (selection.settings.weights == "norms")
     return exports.slug("attention", *norms, selection.checkpoint.label, head.label())
 

@@ -42,10 +42,10 @@ DOES = {
 def sentences(results: Results, selection: Selection) -> None:
     """A list with one sentence for each of the clearest heads that has a verdict or is over its threshold."""
     thresholds, lines = asdict(Thresholds()), []
-    for one in derived(clearest, results):
-        if one.value > thresholds["entropy" if one.behavior == "broad" else one.behavior]:
-            does = DOES[one.behavior].format(one.value)
-            lines.append(f"Head {one.head.label(selection.base)} {plain(does)}.")
+    for example in derived(clearest, results):
+        if example.value > thresholds["entropy" if example.behavior == "broad" else example.behavior]:
+            does = DOES[example.behavior].format(example.value)
+            lines.append(f"Head {example.head.label(selection.base)} {plain(does)}.")
     for label, what in derived(linguistic, results).items():
         head = Head.parse(label).label(selection.base)
         lines.append(f"Head {head} finds {plain(what)}, above the baseline on held-out text.")
@@ -55,41 +55,47 @@ def sentences(results: Results, selection: Selection) -> None:
 
 def behaviors(results: Results, selection: Selection) -> None:
     """A card for each behavior: the head, its number, its segments, and links to look closer."""
-    found = derived(clearest, results)
-    for start in range(0, len(found), BESIDE):
-        for column, example in zip(st.columns(BESIDE, gap="medium"), found[start : start + BESIDE], strict=False):
+    examples = derived(clearest, results)
+    for start in range(0, len(examples), BESIDE):
+        for column, example in zip(st.columns(BESIDE, gap="medium"), examples[start : start + BESIDE], strict=False):
             with column.container(border=True, height="stretch"):
                 _card(example, selection)
 
 
 def relations(results: Results, selection: Selection) -> None:
-    """For the clearest relations, the sentences in which their best head is right and surest."""
+    """Draw, for the clearest relations, the sentences in which their best head is right and surest."""
     if "dependency_heads" not in results:
         return
     shown = derived(DependencyHeads.show_default, results["dependency_heads"])
-    for found in derived(relation_heads, shown):
-        label = found.head.label(selection.base)
+    for each in derived(relation_heads, shown):
+        label = each.head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"**{plain(found.relation)}: head {label}** finds {found.accuracy:.1%}, the best fixed offset "
-                f"{found.baseline:.1%}"
+                f"**{plain(each.relation)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
+                f"{each.baseline:.1%}"
             )
             links.to(
-                "dependency_heads", "Show all sentences", found.head, ":material/account_tree:", relation=found.relation
+                "dependency_heads",
+                "Show all sentences",
+                each.head,
+                ":material/account_tree:",
+                relation=each.relation,
             )
-        best = derived(_best, shown, found)
-        drawn = [(one.where, example_svg(one, found.head, found.direction)) for one in best]
-        targets = [viewer_link.to_tree(one.sentence, one.chosen, found.direction, found.head) for one in best]
-        addresses = viewer_link.hidden(f"gallery-{found.relation}", targets)
-        drawings(drawn, f"gallery-{found.relation}", addresses)
+        best = derived(_best, shown, each)
+        drawn = [(example.where, example_svg(example, each.head, each.direction)) for example in best]
+        targets = [viewer_link.to_tree(example.sentence, example.chosen, each.direction, each.head) for example in best]
+        addresses = viewer_link.hidden(f"gallery-{each.relation}", targets)
+        drawings(drawn, f"gallery-{each.relation}", addresses)
 
 
-def _best(shown: ShownRelations, found: RelationHead) -> list[SentenceExample]:
+def _best(shown: ShownRelations, each: RelationHead) -> list[SentenceExample]:
     """The sentences that are shown of a relation."""
-    sentences = examples(shown, found.head, found.direction, found.relation)
-    right = sorted((one for one in sentences if one.right == one.words), key=lambda one: -one.weight)
-    seen_whole = [one for one in right if len(" ".join(one.sentence["words"])) <= SENTENCE]
-    return (seen_whole or right)[:SENTENCES]
+    sentences = examples(shown, each.head, each.direction, each.relation)
+    right = sorted(
+        (example for example in sentences if example.right == example.words), key=lambda example: -example.weight
+    )
+    short = [example for example in right if len(" ".join(example.sentence["words"])) <= SENTENCE]
+    return (short or right)[:SENTENCES]
 
 
 def _card(example: ClearestHead, selection: Selection) -> None:
@@ -99,8 +105,8 @@ def _card(example: ClearestHead, selection: Selection) -> None:
     st.markdown(f"**{name[0].upper()}{plain(name[1:])}: head {label}**")
     st.markdown(f"{number(example.value)} {unit}")
     for segment in example.segments[:SEGMENTS]:
-        where = plain(f"segment {segment.number + 1}, {segment.where}")
-        st.caption(f"**{number(segment.value)}** in {where}")
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.caption(f"**{number(segment.value)}** in {location}")
         st.markdown(_tokens(segment, example.behavior))
     with st.container(horizontal=True, gap="small"):
         control = ANALYSES[example.analysis].map_of(example.quantity)

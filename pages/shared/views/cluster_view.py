@@ -23,7 +23,7 @@ def labeled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, 
 
 
 def pictured(result: Clustering, root: bool = False) -> Clustering:
-    """With its embedding in two dimensions, of divergences or of their roots."""
+    """The result with its embedding in two dimensions, of divergences or of their roots."""
     with st.spinner("Computing the embedding"):
         return derived(Clustering.embedded, result, result.mds_seed, root)
 

@@ -59,7 +59,7 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A stored run under the words of the page."""
+    """A stored run with its name on the page."""
 
     address: str
     name: str
@@ -71,18 +71,18 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
     of the chosen model come first, then those of the demo model; of these the plain ones."""
     corpora, access = _corpora(analysis), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
-    stored_runs, found = services.runs(), []
-    shown = short_names(sorted({one.provenance["model"]["name"] for one in stored_runs}))
-    for one in stored_runs:
-        origin = one.provenance
+    stored_runs, visible_runs = services.runs(), []
+    shown = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
+    for run in stored_runs:
+        origin = run.provenance
         read = [origin["corpus"]["digest"], *(other["digest"] for other in origin.get("others", {}).values())]
         visible = corpora.keys() >= set(read) and (models is None or origin["model"]["name"] in models)
-        if one.analysis == analysis and visible:
+        if run.analysis == analysis and visible:
             name = _name(origin, shown[origin["model"]["name"]], corpora)
             changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
             others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
-            found.append(_Named(one.key[:16], name, (*others, changed, name)))
-    runs = {one.address: one.name for one in sorted(found, key=lambda one: one.rank)}
+            visible_runs.append(_Named(run.key[:16], name, (*others, changed, name)))
+    runs = {run.address: run.name for run in sorted(visible_runs, key=lambda run: run.rank)}
     return runs | checkpoints.names(services.shipped_emergence(), analysis)
 
 
@@ -94,7 +94,7 @@ def _corpora(analysis: str) -> dict[str, str]:
 
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
-    """As "demo, norms on encyclopedia": what differs from the defaults is named."""
+    """The name of a run, as "demo, norms on encyclopedia": what differs from the defaults is named."""
     usual = Settings(weights="norms").to_json() | {"weights": "attention"}
     settings = {"weights": "attention"} | origin["settings"]
     words = {"mode": "mode {}", "max_length": "at most {} tokens", "limit": "{} inputs", "seed": "seed {}"}
@@ -108,7 +108,7 @@ def _result(analysis: str, address: str) -> Any:
     emergence = services.shipped_emergence()
     if address in checkpoints.names(emergence, analysis):
         return services.checkpoint_run(address, analysis)
-    key = next(one.key for one in services.runs() if one.key.startswith(address))
+    key = next(run.key for run in services.runs() if run.key.startswith(address))
     return services.run(key, analysis, tuple(_corpora(analysis).items()))
 
 
@@ -129,8 +129,8 @@ def notes(comparison: Comparison) -> None:
     """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
     if not checkpoints.names(services.shipped_emergence(), comparison.compared):
-        kept = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
-        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {kept}.")
+        titles = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
+        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {titles}.")
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
@@ -155,11 +155,11 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
     """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
     low, high = (float(end([change.a, change.b])) for end in (np.nanmin, np.nanmax))
-    limits, most = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
+    limits, largest = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
     shown = (
         ("a", f"A: {comparison.names[0]}", change.a, {"limits": limits}),
         ("b", f"B: {comparison.names[1]}", change.b, {"limits": limits}),
-        ("difference", "B − A", change.difference, {"limits": (-most, most), "scale": DIVERGING}),
+        ("difference", "B − A", change.difference, {"limits": (-largest, largest), "scale": DIVERGING}),
     )
     for column, (name, title, values, options) in zip(st.columns(3, gap="medium"), shown, strict=True):
         with column:

@@ -74,7 +74,7 @@ def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
 
 
 def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str:
-    """That the best head is one of the other direction, where it is."""
+    """Say that the best head is one of the other direction, where it is."""
     better = result.better_direction() or result.best()
     if better.direction == direction:
         return ""
@@ -95,13 +95,13 @@ def _verdict(result: AntecedentCounts, direction: int) -> str:
 
 
 def _checked(row: dict[str, Any], n: int) -> str:
-    """The interval, and the held-out accuracy where there is one."""
+    """The accuracy's interval, and the held-out accuracy where there is one."""
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
     return f"{percent(row['low'], n)}–{percent(row['high'], n)}{heldout}"
 
 
 def _offer(choice: Choice, selection: Selection) -> None:
-    """The way to a head in its direction."""
+    """A button that opens a head in its direction."""
     if choice.head != selection.head:
         chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
         st.button(
@@ -117,11 +117,11 @@ def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[s
     """(label, this run, paper) for the best head of one direction, chance, and the paper's baselines."""
     best, n = result.best(direction=direction), int(result.n[0])
     accuracy = result.head_row(best)["accuracy"]
-    theirs = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
-    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), "" if direction else theirs[PAPER_HEAD])]
+    cited = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), "" if direction else cited[PAPER_HEAD])]
     for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
         if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-            entries.append((name.capitalize(), percent(share, n), theirs.get(name, "")))
+            entries.append((name.capitalize(), percent(share, n), cited.get(name, "")))
     return entries
 
 
@@ -135,22 +135,22 @@ def table_2(result: AntecedentCounts, base: int) -> None:
     """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
     best, accuracy = result.best(), result.accuracy
     systems = zip(result.systems, result.systems_accuracy, strict=True)
-    theirs = paper.TABLE_2 if is_comparable(result) else {}
-    rows = [_table_row(name, shares, result.n, theirs.get(name, ())) for name, shares in systems]
+    cited = paper.TABLE_2 if is_comparable(result) else {}
+    rows = [_table_row(name, shares, result.n, cited.get(name, ())) for name, shares in systems]
     label = f"best head, {best.head.label(base)}"
-    rows.append(_table_row(label, _of(accuracy, best), result.n, theirs.get(PAPER_HEAD, ())))
+    rows.append(_table_row(label, _of(accuracy, best), result.n, cited.get(PAPER_HEAD, ())))
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    each = [np.nan if one is None else _of(accuracy, one)[row] for row, one in enumerate(apart)]
+    each = [np.nan if choice is None else _of(accuracy, choice)[row] for row, choice in enumerate(apart)]
     rows.append(_table_row("best head for each type", np.array(each), result.n))
     for index in range(1, len(result.directions)):
         other = result.best(direction=index)
         label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
         rows.append(_table_row(label, _of(accuracy, other), result.n))
-    beside = "; in parentheses: the paper's, on CoNLL-2012" if theirs else ""
+    beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
     st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    named = [one.head.label(base) if one else "none" for one in apart]
-    neural = "Wiseman et al.'s neural system reaches 83 in the paper." if theirs else ""
+    named = [choice.head.label(base) if choice else "none" for choice in apart]
+    neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, named, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 
@@ -200,6 +200,6 @@ def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> Ant
 
 
 @st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
-def _score(key: str, digest: str, _request: Request, _theirs: Source) -> np.ndarray:
-    """Cached by the request's key and the file's digest; scoring reads both corpora anew."""
-    return score(_request, _theirs)
+def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
+    """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
+    return score(_request, _predictions)

@@ -35,15 +35,15 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
         if number > 1:
             total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")
-        for place, hit in enumerate(hits):
+        for index, hit in enumerate(hits):
             left, right = st.columns([1, 4], vertical_alignment="center")
-            where = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
-            left.button(where, key=f"hit-{place}", on_click=_open, args=(hit, choose))
+            label = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
+            left.button(label, key=f"hit-{index}", on_click=_open, args=(hit, choose))
             right.markdown(f"{_cut(hit.before)}**{plain(hit.match)}**{_cut(hit.after)}")
 
 
 def _cut(text: str) -> str:
-    """In gray, with its spaces outside of the color, where Markdown keeps them."""
+    """A text in gray, with its spaces outside of the color, where Markdown keeps them."""
     shown = text.strip()
     before, after = (" " if text[:1].isspace() else ""), (" " if text[-1:].isspace() else "")
     return f"{before}:gray[{plain(shown)}]{after}" if shown else " "

@@ -55,7 +55,7 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
 
 
 def _named(result: Emergence, names: tuple[tuple[str, str], ...]) -> Emergence:
-    """With this reader's names of its corpora: others may have uploaded the same under theirs."""
+    """The emergence with this reader's names of its corpora: others may have uploaded the same under theirs."""
     named: Emergence = renamed(result, dict(names))
     return named
 

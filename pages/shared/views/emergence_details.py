@@ -58,7 +58,7 @@ def has(result: Emergence, head: Head) -> bool:
 
 
 def table(result: Emergence, course: BehaviorCourse) -> None:
-    """A row for each step."""
+    """The emergence as a table, a row for each step."""
     formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in course.table.items()}
     st.dataframe(
         course.table,

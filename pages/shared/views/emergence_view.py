@@ -32,7 +32,7 @@ IN_NATS = ("entropy", "from_cls")
 
 @dataclass(frozen=True, slots=True)
 class BehaviorCourse:
-    """What heads do at each step.
+    """The behavior of every head at each step, and the emergence's table.
 
     Attributes:
         labels: (step, layer, head) behaviors.
@@ -47,17 +47,17 @@ def course(result: Emergence) -> BehaviorCourse:
     return BehaviorCourse(result.behaviors(), result.to_frame())
 
 
-def made_of(result: Emergence) -> None:
+def origin(result: Emergence) -> None:
     """What the numbers rest on, in two quiet lines; the second one signs the figures too."""
-    origin = result.provenance
-    settings, treebank = origin["settings"], origin["others"]["treebank"]
+    provenance = result.provenance
+    settings, treebank = provenance["settings"], provenance["others"]["treebank"]
     mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
-    model, text = origin["model"], origin["corpus"]
+    model, text = provenance["model"], provenance["corpus"]
     built = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
     st.caption(
         boxes.plain(
             f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
-            f"{origin['segments']:,} segments, {origin['sentences']:,} sentences"
+            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences"
         )
     )
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
@@ -82,11 +82,11 @@ def appearances(result: Emergence, course: BehaviorCourse) -> None:
     first, last = (with_behavior(course.labels[index]) for index in (0, -1))
     st.markdown(
         f"Heads with a behavior: {first} at the first step, {last} at the last, of {course.labels[0].size}. First "
-        f"appearance: {_first_seen(result, course)}."
+        f"appearance: {_first_steps(result, course)}."
     )
 
 
-def _first_seen(result: Emergence, course: BehaviorCourse) -> str:
+def _first_steps(result: Emergence, course: BehaviorCourse) -> str:
     """Behaviors by the step at which some head first has them."""
     came: dict[int, list[str]] = {}
     for name in counted(course.labels):
@@ -124,7 +124,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
 
 
 def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> str:
-    """By behavior, or by the value of one quantity; gives which."""
+    """Draw the map of heads by behavior or by one quantity; returns the name of what it shows."""
     known = [column.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
@@ -161,14 +161,14 @@ def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[d
 
 
 def _stopped(result: Emergence) -> None:
-    """The slider goes to where the player stands."""
+    """Move the slider to the step at which the player stopped."""
     index = st.session_state[PLAYER]["at"]
     if index is not None:
         st.session_state[STEP] = int(result.steps[index])
 
 
 def _index(result: Emergence) -> int:
-    """Where the slider stands, counted from 0; at first at the end."""
+    """Index of the slider's step, counted from 0; at first the last step."""
     steps = result.steps.tolist()
     if len(steps) == 1:
         return 0
@@ -177,7 +177,7 @@ def _index(result: Emergence) -> int:
 
 
 def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tuple[str, str, str]]:
-    """(label, at this step, beside it)."""
+    """(label, value at this step, note beside it) for each number above the map."""
     labels, tokens = course.labels[index], result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"

@@ -14,20 +14,20 @@ from pages.shared.frame import address, choices
 from pages.shared.views import marked_tokens
 
 
-def show(one: OneInput) -> None:
+def show(single: OneInput) -> None:
     """Pin the dependents of the link by which the reader came, and draw the arcs with their switch."""
-    _pin_dependents(one)
+    _pin_dependents(single)
     if address.get("gold") and not choices.toggle("Hide gold arcs", key="no_gold"):
-        _draw(one)
+        _draw(single)
 
 
-def _draw(one: OneInput) -> None:
+def _draw(single: OneInput) -> None:
     """The sentence with its gold arcs, those of pinned words strong."""
     tree = tree_of((st.session_state.get("text") or "").split(), address.get("gold"))
     if tree is None:
         st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
         return
-    words = one.example.words
+    words = single.example.words
     pins = marked_tokens.placed(address.get("pin"))
     pinned = {int(words[start]) for _, start in pins if words is not None and start < len(words)} - {-1}
     named = ["the root", *map(isolated, tree.words)]
@@ -54,9 +54,9 @@ def tree_of(words: list[str], gold: str) -> Sentence | None:
         return None
 
 
-def _pin_dependents(one: OneInput) -> None:
+def _pin_dependents(single: OneInput) -> None:
     """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
     marked = marked_tokens.placed(address.get("dependents"))
-    if marked and one.example.words is not None:
-        owner = one.example.words.tolist()
+    if marked and single.example.words is not None:
+        owner = single.example.words.tolist()
         address.imply("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))

@@ -27,7 +27,7 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
 
 
 def claim(labels: list[str], total: int, does: str) -> None:
-    """How many heads of all do something, and which."""
+    """Draw how many of all heads do something, and which."""
     which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
 
@@ -70,6 +70,6 @@ def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> 
     shown = list(segments(result, column.quantity, selection.head))
     st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:
-        where = plain(f"segment {segment.number + 1}, {segment.where}")
-        st.markdown(f"**{number(segment.value)}** {where}: :gray[{joined(' '.join(segment.tokens))}]")
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
         viewer_link.to_segment(segment.number)

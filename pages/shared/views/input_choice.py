@@ -42,7 +42,7 @@ def again(selection: Selection, model: AttentionModel) -> OneInput:
     if state["input"] == "example":
         return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
     texts = (state["text"] or "", state["second"] or "")
-    return from_text(*texts, model.tokens, selection.settings, given=state["given"])
+    return from_text(*texts, model.tokens, selection.settings, pre_split=state["given"])
 
 
 def forget_marks() -> None:
@@ -54,7 +54,7 @@ def forget_marks() -> None:
 
 
 def forget_masks() -> None:
-    """The text as it was given."""
+    """Remove all masks."""
     address.put("mask", "")
 
 
@@ -67,7 +67,7 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             label,
             key=key,
             default=value,
-            most=viewer_link.MAX_CHARACTERS,
+            maximum=viewer_link.MAX_CHARACTERS,
             height=90,
             on_change=forget_marks,
             placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
@@ -84,13 +84,13 @@ def _own(selection: Selection, model: AttentionModel) -> OneInput:
             icon=":material/content_cut:",
         )
         text, second = text[: viewer_link.MAX_CHARACTERS], second[: viewer_link.MAX_CHARACTERS]
-    given = choices.toggle(
+    pre_split = choices.toggle(
         "Split words at spaces only",
         key="given",
         on_change=forget_marks,
         help="As in treebanks: each word is tokenized separately.",
     )
-    return from_text(text, second, model.tokens, selection.settings, given=given)
+    return from_text(text, second, model.tokens, selection.settings, pre_split=pre_split)
 
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
@@ -107,18 +107,18 @@ def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:
 
 
 def _open(hit: Hit, segments: FirstSegments) -> None:
-    """In a callback: go to the segment that has a line."""
+    """Go to the segment that has a line, in a callback."""
     address.choose(segment=segments.number_of(hit))
     forget_marks()
 
 
 def _known(selection: Selection, model: AttentionModel) -> FirstSegments:
-    made_of = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
-    return _segments(made_of, selection, model)
+    identity = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
+    return _segments(identity, selection, model)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _segments(made_of: tuple[str, ...], _selection: Selection, _model: AttentionModel) -> FirstSegments:
+def _segments(identity: tuple[str, ...], _selection: Selection, _model: AttentionModel) -> FirstSegments:
     from bertviz_core.models.segments import Segments
 
     return FirstSegments(Segments(_selection.source, _model.tokens, _selection.settings))

@@ -12,7 +12,7 @@ def masked(parameter: str) -> list[int]:
 
 
 def to_mask(positions: Iterable[int]) -> str:
-    """The inverse of `masked`."""
+    """The parameter that `masked` reads: positions from 0 as "3,7", counted from 1."""
     return ",".join(str(position + 1) for position in sorted(positions))
 
 

@@ -27,10 +27,10 @@ from pages.shared.views import cluster_view, relation_choice, tour_view
 def head(page: str, selection: Selection) -> Head:
     """The head that a page opens on."""
     own = OPENING.get(page)
-    found = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else None
-    if found is None and page not in ANALYSES:
-        found = _of_all(page, selection)
-    return found or Head(0, 0)
+    chosen = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else None
+    if chosen is None and page not in ANALYSES:
+        chosen = _of_all(page, selection)
+    return chosen or Head(0, 0)
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
@@ -55,8 +55,8 @@ def _coreference(selection: Selection) -> Head | None:
     candidates, kind = choices.ahead("candidates", CANDIDATES[0]), choices.ahead("kind", TYPE_ROWS[0])
     direction = choices.ahead("direction", DIRECTIONS[0])
     shown = result.show(candidates if candidates in CANDIDATES else CANDIDATES[0])
-    place = shown.directions.index(direction) if direction in shown.directions else 0
-    best: Head = shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], place).head
+    index = shown.directions.index(direction) if direction in shown.directions else 0
+    best: Head = shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], index).head
     return best
 
 

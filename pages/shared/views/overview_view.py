@@ -29,7 +29,7 @@ from pages.shared.jobs import reader_jobs
 
 
 def claim(groups: Mapping[str, int], heads: int) -> str:
-    """What this model's heads do, in one sentence."""
+    """One sentence on the behaviors of this model's heads."""
     named = [f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name != "other"]
     rest = groups.get("other", 0)
     others = (
@@ -95,22 +95,22 @@ def _row(request: Request) -> dict[str, str]:
 
 def compute_missing(page: str, selection: Selection) -> None:
     """What is missing as one job: the running one, or the offer to start it."""
-    wanted = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
+    missing = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
     if job_panel.is_running(reader_jobs.job(st.session_state.get("everything", "")), "Finished passes are stored."):
         return
-    if not wanted:
+    if not missing:
         apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
         st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
         return
-    groups = passes(wanted)
+    groups = passes(missing)
     st.write(
-        f"{len(wanted)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
+        f"{len(missing)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
     )
     label = f"Run all ({durations.text(durations.seconds(services.store(), groups))})"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(wanted,))
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(missing,))
 
 
-def _run_everything(wanted: list[Request]) -> None:
-    st.session_state["everything"] = key = reader_jobs.everything_key(wanted)
-    reader_jobs.everything(key, wanted)
+def _run_everything(missing: list[Request]) -> None:
+    st.session_state["everything"] = key = reader_jobs.everything_key(missing)
+    reader_jobs.everything(key, missing)

@@ -28,21 +28,22 @@ Answer = Future[int | None]
 
 
 def offer(selection: Selection) -> None:
-    """Download and analyze it in one job; nothing where it is shown already, or where the hub is out of reach."""
+    """Offer to download and analyze the paper's model in one job, unless it is shown already or the hub is out of
+    reach."""
     access = services.access()
     if access.downloads == 0 or selection.checkpoint.name == NAME:
         return
     settings = replace(selection.settings, max_length=min(selection.settings.max_length, MAX_LENGTH))
-    wanted = stored.everything("overview", replace(selection, checkpoint=paper_model(), settings=settings))
-    key = reader_jobs.everything_key(wanted)
+    requests = stored.everything("overview", replace(selection, checkpoint=paper_model(), settings=settings))
+    key = reader_jobs.everything_key(requests)
     job = reader_jobs.job(key)
-    answer = _asked(job.state if job and job.finished else "", access)
+    answer = _hub_answer(job.state if job and job.finished else "", access)
     if not answer.done():
         _wait(answer)
     elif (size := answer.result()) is not None:
         with st.container(border=True):
             st.markdown(f"**{NAME}**, the model of the paper: 12 × 12 heads")
-            _show(job, size, (key, wanted))
+            _show(job, size, (key, requests))
 
 
 def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> None:
@@ -59,7 +60,7 @@ def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> No
 
 
 @st.cache_resource(ttl=600, show_spinner=False)
-def _asked(last_state: str, _access: Access) -> Answer:
+def _hub_answer(last_state: str, _access: Access) -> Answer:
     """The hub's answer, asked for once for all readers, off the page's way; anew when a job of it has ended."""
     answer: Answer = Future()
     timer = Timer(DELAY, lambda: answer.set_result(_size(_access)))

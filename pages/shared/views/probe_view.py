@@ -47,7 +47,7 @@ def choose(selection: Selection) -> Request:
 
 
 def headline(result: Probes) -> None:
-    """What this run shows, in one or two sentences."""
+    """Draw what this run shows, in one or two sentences."""
     text = []
     if not np.isnan(result.of("attention-only")):
         text.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
@@ -115,8 +115,10 @@ def table(result: Probes) -> None:
     st.caption(text)
     layer = result.about.get("structural")
     if layer:
-        where = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
-        st.caption(f"Best layer of the structural probe, chosen without the test set: {where}; rank {layer['rank']}.")
+        layer_name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
+        st.caption(
+            f"Best layer of the structural probe, chosen without the test set: {layer_name}; rank {layer['rank']}."
+        )
 
 
 def weights(result: Probes, selection: Selection) -> None:
@@ -177,10 +179,10 @@ def sentences(result: Probes, request: Request) -> None:
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
         searched = tuple(word_search.words("probe_search"))
-        is_all, total, chosen = _found(result, request, searched, 1)
+        is_all, total, chosen = _page(result, request, searched, 1)
         number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:
-        _, _, chosen = _found(result, request, searched, number)
+        _, _, chosen = _page(result, request, searched, number)
     of = "all" if is_all else f"the first {len(result.sentences):,} of"
     st.caption(
         f"{total:,} of {of} {result.about['sentences']['test']:,} sentences. Above, the gold arcs; below, the guesses: "
@@ -189,10 +191,10 @@ def sentences(result: Probes, request: Request) -> None:
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     targets = [viewer_link.to_tree(sentence) for sentence in chosen]
     links = viewer_link.hidden("probes", targets)
-    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links)
+    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", links)
 
 
-def _found(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
+def _page(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
     """One page of sentences, read anew only for another page or another search."""
     return _read((request.key(), searched, number), result, request)
 

@@ -69,10 +69,10 @@ def choose(result: RelationCounts) -> tuple[str, int]:
     return relation, DIRECTIONS.index(direction)
 
 
-def take(result: RelationCounts, place: int) -> None:
-    """In a callback: choose a relation, its best head, and that head's direction."""
-    direction, layer, head = (int(value) for value in result.best()[place])
-    address.choose(relation=result.relations[place], direction=DIRECTIONS[direction], head=Head(layer, head).label())
+def take(result: RelationCounts, row: int) -> None:
+    """Choose a relation, its best head, and that head's direction, in a callback."""
+    direction, layer, head = (int(value) for value in result.best()[row])
+    address.choose(relation=result.relations[row], direction=DIRECTIONS[direction], head=Head(layer, head).label())
 
 
 def opening_head(selection: Selection) -> Head | None:

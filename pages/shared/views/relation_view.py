@@ -46,7 +46,7 @@ class Choice(NamedTuple):
 
 
 def say_view(result: RelationCounts, view: str) -> None:
-    """Which trees are shown, how they were read, and how they differ from the paper's."""
+    """Caption of the trees: which are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
     function_heads = "read with function words as governors and the paper's labels"
@@ -174,29 +174,31 @@ def sentences(
         searched = tuple(word_search.words("search"))
     view, _, _, merge = counts
     query = SentenceQuery(selection.head, direction, relation, view, merge, which, minimum, searched, order)
-    where = _where(stored, counts, request)
-    found = derived(tally, where, query)
-    total = int(found.sum())
+    searched_sentences = _sentences(stored, counts, request)
+    counts_by_weight = derived(tally, searched_sentences, query)
+    total = int(counts_by_weight.sum())
     number = choices.page_of(total, SHOWN, key="sentence_page")
     every, first = stored.provenance["sentences"], len(stored.sentences)
-    is_all = first == every or isinstance(where, StoredTreebank)
+    is_all = first == every or isinstance(searched_sentences, StoredTreebank)
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
     st.caption(
         f"{total:,} of {searched_in}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
         "wrong ones dashed with a cross, and the attention they have."
     )
-    shown = derived(find, where, query, found, SHOWN * (number - 1), SHOWN)
+    shown = derived(find, searched_sentences, query, counts_by_weight, SHOWN * (number - 1), SHOWN)
     drawn = [
-        (f"{one.where}: {one.right} of {one.words} right", example_svg(one, selection.head, direction)) for one in shown
+        (f"{example.where}: {example.right} of {example.words} right", example_svg(example, selection.head, direction))
+        for example in shown
     ]
     targets = [
-        viewer_link.to_tree(one.sentence, () if relation in (ALL, UAS) else one.chosen, direction) for one in shown
+        viewer_link.to_tree(example.sentence, () if relation in (ALL, UAS) else example.chosen, direction)
+        for example in shown
     ]
     drawings(drawn, "sentences", viewer_link.hidden("sentences", targets))
 
 
-def _where(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:
-    """All sentences where their guesses are on disk, else those that the result has."""
+def _sentences(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:
+    """All sentences where their guesses are on disk, else the first sentences of the result."""
     if len(stored.sentences) < stored.provenance["sentences"]:
         every = stored_treebank(services.store(), request.key(), request.source)
         if every is not None:

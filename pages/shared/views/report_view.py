@@ -30,14 +30,14 @@ def offer(page: str, selection: Selection) -> None:
     st.caption(f"The report retells the paper for this model, as one page to read or to print; corpora: {names}.")
     if job_panel.is_running(reader_jobs.job(st.session_state.get(KEY, "")), "Finished passes are stored."):
         return
-    wanted = request.to_compute(services.find)
-    some = any(services.find(one) is not None for one in request.requests())
-    if lacking := bool(wanted) or request.lacks_lines(services.store()):
-        titles = ", ".join(ANALYSES[one.analysis].title for one in wanted) or "the lines of Figures 1 and 5"
+    missing = request.to_compute(services.find)
+    some = any(services.find(each) is not None for each in request.requests())
+    if lacking := bool(missing) or request.lacks_lines(services.store()):
+        titles = ", ".join(ANALYSES[each.analysis].title for each in missing) or "the lines of Figures 1 and 5"
         st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
     with st.container(horizontal=True, vertical_alignment="center"):
         if lacking:
-            label = f"Compute the report ({request.duration(services.store(), wanted)})"
+            label = f"Compute the report ({request.duration(services.store(), missing)})"
             st.button(label, icon=":material/summarize:", on_click=_compute, args=(request,))
         if some:
             name = exports.slug("report", Path(selection.checkpoint.name).name)
@@ -45,7 +45,7 @@ def offer(page: str, selection: Selection) -> None:
 
 
 def _compute(request: ReportRequest) -> None:
-    own = "-".join(sorted(one.key()[:16] for one in request.requests()))  # the lines alone have no request
-    keys = (one.key() for one in request.to_compute(services.find))
+    own = "-".join(sorted(each.key()[:16] for each in request.requests()))  # the lines alone have no request
+    keys = (each.key() for each in request.to_compute(services.find))
     st.session_state[KEY] = key = "/".join(["report", own, *keys])
     reader_jobs.report(key, request)

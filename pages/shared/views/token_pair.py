@@ -17,22 +17,22 @@ from pages.shared.views import marked_tokens
 KEYS = ("from_token", "to_token")
 
 
-def heads(seen: InputAttention, selection: Selection) -> tuple[int, int]:
+def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
     """Draw the choice of the two, the map and the table of all heads; a click chooses a head.
 
     Returns:
         The (query, key) that were chosen.
     """
     st.subheader("Which heads look from one token to another?")
-    opening = _opening(seen)
+    opening = _opening(attention)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = _choose("From", seen.queries, KEYS[0], opening[0])
-        key = _choose("To", seen.keys, KEYS[1], opening[1])
+        query = _choose("From", attention.queries, KEYS[0], opening[0])
+        key = _choose("To", attention.keys, KEYS[1], opening[1])
         help_text = "Takes two pinned tokens: one on the left, one on the right."
         st.button("Use the pins", on_click=follow_pins, icon=":material/keep:", help=help_text)
-    frame = seen.pair_frame(query, key)
+    frame = attention.pair_frame(query, key)
     best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
-    ends = [plain(shorten(label)) for label in (seen.queries.labels[query], seen.keys.labels[key])]
+    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     highest = Head.parse(best["label"]).label(selection.base)
     st.markdown(
         f"**Head {highest} looks most from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
@@ -40,7 +40,7 @@ def heads(seen: InputAttention, selection: Selection) -> tuple[int, int]:
     )
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        weights = seen.weights[:, :, query, key]
+        weights = attention.weights[:, :, query, key]
         squares = value_map(weights, "from the one to the other", base=selection.base, unit=selection.settings.weights)
         alt = "Map of all heads, layer by head, colored by the weight from the one token to the other"
         page.head_map(squares, "pair-map", alt, selection)
@@ -52,7 +52,7 @@ def heads(seen: InputAttention, selection: Selection) -> tuple[int, int]:
 
 
 def follow_pins() -> None:
-    """In a callback: let the two tokens be those that are pinned."""
+    """Choose the two pinned tokens, in a callback."""
     address.release(*KEYS)
 
 
@@ -66,11 +66,11 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
     return starts.index(start)
 
 
-def _opening(seen: InputAttention) -> tuple[int, int]:
+def _opening(attention: InputAttention) -> tuple[int, int]:
     """The last pins on either side; where one is missing, the largest weight of any head says it."""
     last: dict[str, int] = {}
     for side, start in marked_tokens.placed(address.get("pin")):
-        units = seen.queries if side == "from" else seen.keys
+        units = attention.queries if side == "from" else attention.keys
         if start in units.start:
             last[side] = units.start.tolist().index(start)
-    return seen.opening_pair(last.get("from"), last.get("to"))
+    return attention.opening_pair(last.get("from"), last.get("to"))

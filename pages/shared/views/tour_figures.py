@@ -51,7 +51,7 @@ def draw(step: Step, key: str, results: Results, selection: Selection) -> None:
 
     Args:
         step: With findings.
-        key: Of its components.
+        key: Key of the figure's components.
         results: By analysis.
         selection: The chosen head is ringed.
     """
@@ -87,15 +87,15 @@ def _specialists(step: Step, key: str, results: Results, selection: Selection) -
 def _one_sentence(step: Step, key: str, results: Results, selection: Selection) -> None:
     """The viewer's first sentence, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
-    one = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
-    maps = services.attention(model, one.example, selection.settings.weights)
-    seen = look(one.layout, maps, View(first_piece=selection.settings.paper))
+    single = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
+    maps = services.attention(model, single.example, selection.settings.weights)
+    attention = look(single.layout, maps, View(first_piece=selection.settings.paper))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        attention_panel.lines(seen, selection, one, can_mask=False, min_weight=MIN_WEIGHT, masked=())
+        attention_panel.lines(attention, selection, single, can_mask=False, min_weight=MIN_WEIGHT, masked=())
     with right:
         st.markdown("**All heads** on this sentence; click one to choose it")
-        attention_panel.pictures(seen, selection)
+        attention_panel.pictures(attention, selection)
 
 
 def _relation(step: Step, key: str, results: Results, selection: Selection) -> None:
@@ -110,9 +110,9 @@ def _relation(step: Step, key: str, results: Results, selection: Selection) -> N
         squares = value_map(result.accuracy[direction, row], f"of {relation}", base=selection.base, unit="accuracy")
         page.head_map(squares, f"{key}-map", f"Map of all heads, colored by accuracy on {relation}", selection)
     with right:
-        found = sorted(examples(result, selection.head, direction, relation), key=lambda each: -each.weight)[:2]
+        sentences = sorted(examples(result, selection.head, direction, relation), key=lambda each: -each.weight)[:2]
         st.markdown(f"**Head {selection.label}**, its most confident sentences: gold arcs above, its guesses below")
-        pictures = [(each.where, example_svg(each, selection.head, direction)) for each in found]
+        pictures = [(each.where, example_svg(each, selection.head, direction)) for each in sentences]
         drawings(pictures, f"{key}-sentences")
 
 

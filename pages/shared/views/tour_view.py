@@ -50,12 +50,12 @@ def findings_of(step: Step, results: Results, base: int) -> Findings | None:
     return derived(_findings, STEPS.index(step), results, base)
 
 
-def _findings(place: int, results: Results, base: int) -> Findings | None:
-    return STEPS[place].findings(results, base)
+def _findings(index: int, results: Results, base: int) -> Findings | None:
+    return STEPS[index].findings(results, base)
 
 
-def made_of(step: Step | None, results: Results, selection: Selection) -> str:
-    """The corpus that a step's figures rest on."""
+def corpus_name(step: Step | None, results: Results, selection: Selection) -> str:
+    """The name of the corpus that a step's figures rest on."""
     if step is None:
         return "all corpora"
     corpus = next((results[name].provenance["corpus"] for name in step.needs if name in results), None)
@@ -64,16 +64,18 @@ def made_of(step: Step | None, results: Results, selection: Selection) -> str:
 
 def opening_head(selection: Selection) -> Head | None:
     """The head that the step is about, until the reader chooses another."""
-    place, known = small_int(choices.ahead(KEY, "1")) or 1, shown_steps()
-    if not 1 <= place <= len(known):
+    number, known = small_int(choices.ahead(KEY, "1")) or 1, shown_steps()
+    if not 1 <= number <= len(known):
         return None
-    found = findings_of(known[place - 1], results_of(selection), selection.base)
-    return found.head if found else None
+    findings = findings_of(known[number - 1], results_of(selection), selection.base)
+    return findings.head if findings else None
 
 
 def go(number: str | None = None) -> None:
-    """In a callback: to another step, or to the one just chosen; it opens on a head of its own. The address has the
-    step at once, not when the step's figure has come: who leaves before that comes back to it."""
+    """Go to another step, or to the step just chosen, in a callback; the step opens on a head of its own.
+
+    The address has the step at once, not when its figure has come: a reader who leaves before that comes back to it.
+    """
     if number is not None:
         st.session_state[KEY] = number
     address.release("head")
@@ -95,10 +97,10 @@ def navigation(count: int) -> int:
             on_change=go,
             label_visibility="collapsed",
         )
-        place = int(number)
+        current = int(number)
         following = st.container(width="content")
-    before, after = str(max(place - 1, 1)), str(min(place + 1, count))
-    back.button("Back", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=place == 1)
+    before, after = str(max(current - 1, 1)), str(min(current + 1, count))
+    back.button("Back", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=current == 1)
     following.button(
         "Next",
         type="primary",
@@ -106,14 +108,14 @@ def navigation(count: int) -> int:
         icon_position="right",
         on_click=go,
         args=(after,),
-        disabled=place == count,
+        disabled=current == count,
     )
-    return place
+    return current
 
 
-def question(step: Step, number: int, found: Findings | None, base: int) -> None:
+def question(step: Step, number: int, findings: Findings | None, base: int) -> None:
     """What the paper says, what to look at and to answer, and the way to the step's page."""
-    head = found.head if found else None
+    head = findings.head if findings else None
     at = f" at head {head.label(base)}" if head else ""
     entry = catalogue.entry(step.page)
     st.markdown(f"**The paper:** {plain(step.claim)}  \n**Look:** {plain(step.look)}")
@@ -122,14 +124,14 @@ def question(step: Step, number: int, found: Findings | None, base: int) -> None
         links.to(step.page, f"**Open {plain(entry.title)}{at}**", head, entry.icon, **step.address, tour=str(number))
 
 
-def answer(number: int, found: Findings, selection: Selection) -> None:
+def answer(number: int, findings: Findings, selection: Selection) -> None:
     """What this model's results say to the question; and where they show no clear case, that."""
     with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
-        st.markdown(plain(found.answer))
-    if found.unclear:
-        text = f"**No clear case in this model.** {plain(found.answer)} {plain(found.unclear)}"
+        st.markdown(plain(findings.answer))
+    if findings.unclear:
+        text = f"**No clear case in this model.** {plain(findings.answer)} {plain(findings.unclear)}"
         st.warning(text, icon=":material/help:")
-    st.info(f"**This model and BERT-base.** {plain(found.differs)}", icon=":material/compare:")
+    st.info(f"**This model and BERT-base.** {plain(findings.differs)}", icon=":material/compare:")
     if selection.checkpoint.note:
         st.caption(plain(selection.checkpoint.note))
 

@@ -80,7 +80,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
         ("all", "right", "wrong"), (-1.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
         query = SentenceQuery(head, direction, relation, view, merge, which, minimum, searched, order)
-        expected = oracle.found_sentences(sentences, relation, which, minimum, searched, order)
+        expected = oracle.matching_sentences(sentences, relation, which, minimum, searched, order)
         counts = tally(stored[1], query)
         assert counts.sum() == len(expected)
         pages = [find(stored[1], query, counts, first, 2) for first in range(0, len(expected), 2)]
