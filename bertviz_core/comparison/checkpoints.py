@@ -25,7 +25,7 @@ def names(emergence: Emergence, analysis: str) -> dict[str, str]:
         return {}
     chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
     steps = emergence.steps[chosen].tolist()
-    return {f"step-{step}": f"training of {emergence.provenance['model']['name']}, step {step:,}" for step in steps}
+    return {f"step-{step}": f"step {step:,} of {emergence.provenance['model']['name']}" for step in steps}
 
 
 def result(emergence: Emergence, analysis: str, address: str) -> Result:
