@@ -25,22 +25,24 @@ def names(emergence: Emergence, analysis: str) -> dict[str, str]:
         return {}
     chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
     steps = emergence.steps[chosen].tolist()
-    return {f"step-{step}": f"training of {emergence.provenance['model']['name']}, step {step:,}" for step in steps}
+    return {f"step-{step}": f"step {step:,} of {emergence.provenance['model']['name']}" for step in steps}
 
 
 def result(emergence: Emergence, analysis: str, address: str) -> Result:
     """One checkpoint's result. Averages have the standard errors that the emergence has."""
     index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
-    origin = emergence.provenance
+    origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
     about = origin["model"] | {
         "name": f"{origin['model']['name']}, step {emergence.steps[index]:,}",
         "fingerprint": origin["checkpoints"][index]["fingerprint"],
     }
-    provenance = origin | {"analysis": analysis, "model": about}
+    provenance = origin | {"analysis": analysis, "model": about, "options": {}}
     if analysis == "dependency_heads":
-        counts = emergence.dependency(index)
-        return replace(counts, provenance=counts.provenance | {"model": about, "analysis": analysis})
-    return _averages(emergence, analysis, index, provenance | {"options": {}})
+        shown = {name: origin["options"][name] for name in ("view", "min_count")}
+        shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
+        corpus = emergence.provenance["others"]["treebank"]
+        return replace(emergence.dependency(index), provenance=provenance | {"corpus": corpus, "options": shown})
+    return _averages(emergence, analysis, index, provenance)
 
 
 def _averages(emergence: Emergence, analysis: str, index: int, provenance: dict[str, Any]) -> Result:

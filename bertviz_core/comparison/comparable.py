@@ -35,7 +35,7 @@ def differing(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
 
 def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """Sentences about what makes two runs hard to compare, then on how errors are combined."""
-    first, second, notes = values_of(a), values_of(b), []
+    first, second, notes = _readable(a), _readable(b), []
     for name in differing(a, b):
         pair = f"({_shown(first.get(name))} and {_shown(second.get(name))})"
         if name in INPUTS:
@@ -49,6 +49,11 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
     return [*notes, CONSERVATIVE] if "corpus" not in differing(a, b) else notes
+
+
+def _readable(provenance: dict[str, Any]) -> dict[str, Any]:
+    """As `values_of`, with the names of further files in place of their digests."""
+    return values_of(provenance) | {role: other["name"] for role, other in provenance.get("others", {}).items()}
 
 
 def _shown(value: Any) -> Any:
@@ -72,10 +77,10 @@ def _digests(provenance: dict[str, Any], different: list[str]) -> str:
 
 
 def _name(provenance: dict[str, Any], different: list[str], models: dict[str, str]) -> str:
-    shown = values_of(provenance) | {
+    shown = _readable(provenance) | {
         "model": models[provenance["model"]["name"]],
         "corpus": provenance["corpus"]["name"],
         "limit": provenance["settings"]["limit"] or "none",
     }
     words = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}
-    return ", ".join(f"{words.get(name, '')}{shown.get(name)}" for name in different)
+    return ", ".join(f"{words.get(name, '')}{shown.get(name, f'no {name}')}" for name in different)

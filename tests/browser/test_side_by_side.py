@@ -40,3 +40,22 @@ def test_a_pin_on_either_side_marks_the_other(chromium: Any, address: str) -> No
     expect(marked).to_have_count(2, timeout=30_000)
     assert pinned(page)[0] == pinned(page)[1]
     assert not page.problems
+
+
+def test_what_stands_side_by_side_outlasts_the_first_opening_of_its_popover(chromium: Any, address: str) -> None:
+    """A browser makes the widgets of a popover when it is opened; those of a link must not fall back by that."""
+    from playwright.sync_api import expect
+
+    page = viewer(chromium, address, head="1-5", beside="weights and norms")
+    columns = page.locator("ul.column.from")
+    columns.nth(0).locator("li").nth(2).click()  # another run, before the popover is opened
+    expect(page.locator("ul.column.from li[aria-selected=true]")).to_have_count(2, timeout=30_000)
+    browser.settle(page)
+    page.get_by_role("button", name="Compare").last.click()
+    page.locator("[data-testid=stPopoverBody]").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_text("Hide special tokens").click()
+    page.wait_for_url("**hide=true**")
+    browser.settle(page)
+    expect(columns).to_have_count(2)
+    assert "beside=weights" in page.url

@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.comparison import checkpoints
-from bertviz_core.comparison.comparable import names
+from bertviz_core.comparison.comparable import differing, names
 from bertviz_core.comparison.figure import by_depth, distributions, scatter
 from bertviz_core.comparison.result import Change, compare
 from bertviz_core.corpora.samples import sample
 from bertviz_core.emergence.series import shipped
+from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.settings import Settings
@@ -183,7 +185,7 @@ def test_a_treebank_opens_on_its_most_telling_relation(run):
     assert compare(bank, bank).opens_on == bank.default_view().most_telling()
 
 
-def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
+def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages(tmp_path):
     emergence = shipped()
     for analysis in ("surface_patterns", "entropy", "dependency_heads"):
         first, *_, last = checkpoints.names(emergence, analysis)
@@ -195,6 +197,10 @@ def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages():
         unmarked = any("without standard errors" in note for note in comparison.notes)
         assert unmarked == (analysis != "dependency_heads")
         assert unmarked != any("conservative" in note for note in comparison.notes)
+        corpus = sample("treebank" if analysis == "dependency_heads" else "encyclopedia")
+        own = requests.find(Store(tmp_path), Request(analysis, checkpoint.find("demo"), corpus))
+        mixed = compare(checkpoints.result(emergence, analysis, last), own)
+        assert differing(mixed.provenance, mixed.other) == ["model"]
     patterns = checkpoints.result(emergence, "surface_patterns", last)
     np.testing.assert_array_equal(patterns["to_sep"], emergence["to_sep"][-1])
     assert checkpoints.names(emergence, "probes") == {}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator_singletons import get_last_dg_added_to_context_stack
 
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.writing import isolated
@@ -120,7 +121,16 @@ def _restore(
         is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
         if is_invalid or is_unchosen:
             st.session_state[key] = default
+        elif _in_popover():
+            st.session_state[key] = value  # sent anew with every run
     address.defaults[key] = default
+
+
+def _in_popover() -> bool:
+    """Whether what is drawn now stands in a popover. A browser makes its widgets when it is first opened, and would
+    reset those whose values it was sent with an earlier run."""
+    container = get_last_dg_added_to_context_stack()
+    return container is not None and "popover" in container._ancestor_block_types
 
 
 def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -> Any:

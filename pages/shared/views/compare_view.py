@@ -41,8 +41,8 @@ def choose(selection: Selection) -> tuple[Any, Any]:
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
-    analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 170)
-    a, b = (_pick(label, known[analysis], default, 260) for label, default in (("a", 0), ("b", 1)))
+    analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 175)
+    a, b = (_pick(label, known[analysis], default, 225) for label, default in (("a", 0), ("b", 1)))
     return _result(analysis, a), _result(analysis, b)
 
 
