@@ -20,29 +20,23 @@ from pages.shared.views import (
 selection = sidebar.current()
 page.header("attention_viewer", selection, "one text")
 model = services.model(selection.checkpoint, selection.settings.dtype)
-with st.container(key="input-choice"):
-    original = input_choice.choose(selection, model)
-    if original.cut:
-        limit, allowed = selection.settings.max_length, selection.checkpoint.max_length
-        more = (
-            f" Raise “{sidebar.MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
-        )
-        st.warning(
-            f"{original.cut:,} tokens over the limit of {limit} were cut from the end.{more}",
-            icon=":material/content_cut:",
-        )
+line = st.container(key="input-choice")
+often, options = page.controls()
+with line:
+    original = input_choice.choose(selection, model, options)
 
 positions = [p for p in marked_tokens.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
 changed = mask(original, positions, model.tokens) if positions else original
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    shape = choices.segmented("Show", ["lines", "heatmap", "table"], key="as", default="lines")
-    units = choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
+with options:
     sides = "all"
     if original.layout.two_sides:
-        sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all", width=120)
-    min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least", width=160)
+        sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all")
+    min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least")
     hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
+with often.container(horizontal=True, vertical_alignment="bottom", key="input-choice-view"):
+    shape = choices.segmented("Show", ["lines", "heatmap", "table"], key="as", default="lines")
+    units = choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     before = positions and choices.toggle("Before masking", key="before")
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
@@ -52,27 +46,20 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 shown = original if before else changed
-gold_tree.show(original)
+gold_tree.pin(original)
 weights = selection.settings.weights
 attention = look(shown.layout, services.attention(model, shown.example, weights), view)
-with st.container():  # one element, whatever it says: below it the drawing keeps its place, and so the focus
-    attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
-    whole = services.predictions(model, original, changed) if positions else ()
-    without = services.predictions(model, original, changed, off) if off is not None else ()
-    if positions:
-        maps = (services.attention(model, each.example, weights) for each in (original, changed))
-        difference = moved(*maps)
-        attention_panel.masking(difference, whole, selection)
-    if off is not None:
-        switched_heads.guesses(whole, without, off)
+attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
+whole = services.predictions(model, original, changed) if positions else ()
+without = services.predictions(model, original, changed, off) if off is not None else ()
 if not attention.weights.size:
     address.stop()
 
 other = beside.choose(compare, together, selection, model, original, [] if before else positions, view)
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
-with left:
+with left.container(gap=None):  # a title takes little room
     if other is not None:
-        st.markdown(f"**{boxes.plain(beside.first_title(together, selection))}**")
+        st.caption(f"**{boxes.plain(beside.first_title(together, selection))}**")
     if shape == "lines":
         attention_panel.lines(attention, selection, original, model.tokens.mask is not None, min_weight, positions)
     elif shape == "heatmap":
@@ -80,11 +67,18 @@ with left:
         page.chart(heatmap(attention, selection.head), "attention-heatmap", alt, clickable=False)
     else:
         attention_panel.table(attention, selection)
-with right:
+with right.container(gap=None):
     if other is not None:
-        st.markdown(f"**{boxes.plain(other.title)}**")
+        st.caption(f"**{boxes.plain(other.title)}**")
         attention_panel.beside(other, model.tokens.mask is not None, min_weight)
-with right if other is None else st.container():
+with right if other is None else st.container():  # what is said of the input stands beside the drawing, not above it
+    input_choice.say_cut(original, selection)
+    gold_tree.show(original)
+    if positions:
+        maps = (services.attention(model, each.example, weights) for each in (original, changed))
+        attention_panel.masking(moved(*maps), whole, selection)
+    if off is not None:
+        switched_heads.guesses(whole, without, off)
     st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(attention, selection)
 

@@ -134,7 +134,7 @@ def test_the_settings_reach_the_segment() -> None:
 def test_long_text_is_cut_and_empty_text_refused() -> None:
     app = viewer(input="own text", text="cat " * 200)
     assert "74 tokens over the limit of 128 were cut" in words(app)
-    app.text_area(key="text").set_value("  ").run()
+    app.text_input(key="text").set_value("  ").run()
     assert "no token in this text" in unescaped(app.error[0].value)
 
 
@@ -273,7 +273,7 @@ def test_a_sentence_of_a_treebank_comes_with_its_tree_its_pin_and_the_way_back()
     assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string
     app.toggle(key="no_gold").set_value(True).run()
     assert parameter(app, "no_gold") == "true"
-    app.text_area(key="text").set_value("The boats sailed home").run()
+    app.text_input(key="text").set_value("The boats sailed home").run()
     assert not app.error and parameter(app, "gold") is parameter(app, "back") is None
     assert not any(toggle.key == "no_gold" for toggle in app.toggle)
 

@@ -10,11 +10,18 @@ from pages.shared.frame import catalogue
 from tests.browser import chromium as browser
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4")
+MASKED = "attention_viewer?mask=5&off=layer+2"
+PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4", MASKED)
 CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
 IN_SIGHT = (
     *("overview", "attention_viewer", "compare", "emergence", "surface_patterns", "sep_gradients", "entropy"),
-    *("dependency_heads", "coreference_heads", "probes", "clustering", "ablation"),
+    *("dependency_heads", "coreference_heads", "probes", "clustering", "ablation", MASKED),
+)
+OWN = "input=own+text&text=He+sat+.&given=true&units=words"
+STATES = (
+    *("mask=5,7,9", "off=layer+2", "beside=two+heads&head2=2-8&mask=5&off=layer+2", "beside=weights+and+norms"),
+    *("example=Two+segments&mask=3&before=true", "input=corpus&segment=2&mask=4", "as=heatmap&mask=5"),
+    f"{OWN}&gold=2-nsubj+0-root+2-punct&dependents=from1&back=dependency_heads&mask=2",
 )
 
 
@@ -22,9 +29,7 @@ IN_SIGHT = (
 def test_a_page_breaks_no_rule_of_accessibility_and_fits_a_laptop(address: str, chromium: Any, path: str) -> None:
     page = browser.open_page(chromium, f"{address}/{path}")
     if path in IN_SIGHT:
-        page.locator(browser.PICTURES).first.wait_for()
-        tops = browser.everywhere(page, browser.PICTURES, "e.getBoundingClientRect().top")
-        assert min(top for top in tops if top > 0) <= 250
+        assert first_picture(page) <= 250
         for arrow in ("previous", "next"):
             assert page.locator(f".st-key-step-{arrow}-page").bounding_box()["y"] < 60
     if path in CHARTS:
@@ -35,6 +40,20 @@ def test_a_page_breaks_no_rule_of_accessibility_and_fits_a_laptop(address: str, 
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
     assert page.title() not in ("", "What does it look at?")
     assert page.problems == []
+    page.close()
+
+
+def first_picture(page: Any) -> float:
+    """Pixels from the top of the page to its first picture."""
+    page.locator(browser.PICTURES).first.wait_for()
+    tops = browser.everywhere(page, browser.PICTURES, "e.getBoundingClientRect().top")
+    return float(min(top for top in tops if top > 0))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_viewer_has_its_picture_in_sight_in_every_state(address: str, chromium: Any, state: str) -> None:
+    page = browser.open_page(chromium, f"{address}/attention_viewer?{state}")
+    assert first_picture(page) <= 250
     page.close()
 
 

@@ -107,7 +107,9 @@ def test_click_pins_in_red_and_the_address_restores_it(address: str, chromium: A
 def test_hidden_special_tokens_leave_rows_that_sum_to_one(address: str, chromium: Any) -> None:
     page = viewer(chromium, address)
     assert labels(page)[0] == "[CLS]"
-    page.locator("[data-testid=stMain]").get_by_text("Hide special tokens").click()
+    page.get_by_role("button", name="Options").click()
+    page.get_by_text("Hide special tokens").click()
+    page.keyboard.press("Escape")
     page.wait_for_function("location.search.includes('hide=')", timeout=10_000)
     browser.settle(page)
     assert "[CLS]" not in labels(page)
@@ -171,6 +173,7 @@ def test_an_address_restores_the_whole_view(address: str, chromium: Any) -> None
     assert labels(page, "to") == ["the", "[MASK]", "saw", "the", "dog", "."]
     assert token(page, "to", 3).get_attribute("aria-selected") == "true"
     assert page.get_by_text("Head 2-5").first.is_visible()
+    page.get_by_role("button", name="Options").click()
     assert page.locator("[data-testid=stSliderThumbValue]").inner_text() == "0.05"
     page.close()
 

@@ -15,8 +15,7 @@ from pages.shared.views import marked_tokens
 
 
 def show(single: OneInput) -> None:
-    """Pin the dependents of the link by which the reader came, and draw the arcs with their switch."""
-    _pin_dependents(single)
+    """Draw the arcs with their switch, where the link by which the reader came has them."""
     if address.get("gold") and not choices.toggle("Hide gold arcs", key="no_gold"):
         _draw(single)
 
@@ -54,7 +53,7 @@ def tree_of(words: list[str], gold: str) -> Sentence | None:
         return None
 
 
-def _pin_dependents(single: OneInput) -> None:
+def pin(single: OneInput) -> None:
     """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
     marked = marked_tokens.placed(address.get("dependents"))
     if marked and single.example.words is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.first_segments import FirstSegments
@@ -11,15 +12,20 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
+from pages.shared.frame.sidebar import MAX_LENGTH
+from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views import corpus_search
 from pages.shared.views.sentences import SENTENCES
 
 KINDS = ("example", "own text", "corpus")
-EACH_ITS_DIRECTION = "<style>textarea { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
+EACH_ITS_DIRECTION = (
+    "<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
+)
 
 
-def choose(selection: Selection, model: AttentionModel) -> OneInput:
-    """Draw the choice; raises InputError for a text without tokens and a segment that is not there."""
+def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
+    """Draw the choice in one line, and what is seldom changed into `options`; raises InputError for a text without
+    tokens and a segment that is not there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
         viewer_link.back()
@@ -31,7 +37,25 @@ def choose(selection: Selection, model: AttentionModel) -> OneInput:
                 "Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280
             )
             return from_text(*SENTENCES[name], model.tokens, selection.settings)
-    return _own(selection, model)
+        return _own(selection, model, options)
+
+
+def say_cut(single: OneInput, selection: Selection) -> None:
+    """What of the input is not shown, and the setting that shows it."""
+    state = st.session_state
+    if state["input"] == "own text" and max(len(state["text"] or ""), len(state["second"] or "")) > MAX_CHARACTERS:
+        st.warning(
+            f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
+            "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
+            icon=":material/content_cut:",
+        )
+    if single.cut:
+        limit, allowed = selection.settings.max_length, selection.checkpoint.max_length
+        more = f" Raise “{MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
+        st.warning(
+            f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}",
+            icon=":material/content_cut:",
+        )
 
 
 def again(selection: Selection, model: AttentionModel) -> OneInput:
@@ -58,38 +82,31 @@ def forget_masks() -> None:
     address.put("mask", "")
 
 
-def _own(selection: Selection, model: AttentionModel) -> OneInput:
+def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
     st.html(EACH_ITS_DIRECTION)
-    left, right = st.columns(2)
     text, second = (
         choices.text(
-            column.text_area,
+            st.text_input,
             label,
             key=key,
             default=value,
-            maximum=viewer_link.MAX_CHARACTERS,
-            height=90,
+            maximum=MAX_CHARACTERS,
             on_change=forget_marks,
-            placeholder="A sentence" if key == "text" else "Leave empty for a single segment.",
-        )
-        for column, label, value, key in (
-            (left, "Segment A", "The cat sat on the mat because it was warm.", "text"),
-            (right, "Segment B (optional)", "", "second"),
+            placeholder=placeholder,
+            width=width,
+        )[:MAX_CHARACTERS]
+        for label, placeholder, value, key, width in (
+            ("Segment A", "A sentence", "The cat sat on the mat because it was warm.", "text", "stretch"),
+            ("Segment B", "A second segment", "", "second", 160),
         )
     )
-    if max(len(text), len(second)) > viewer_link.MAX_CHARACTERS:
-        st.warning(
-            f"A segment here has up to {viewer_link.MAX_CHARACTERS:,} characters, so that a link can hold it; what "
-            "follows was cut off. For a longer text, upload it in the sidebar and choose “corpus” above.",
-            icon=":material/content_cut:",
+    with options:
+        pre_split = choices.toggle(
+            "Split words at spaces only",
+            key="given",
+            on_change=forget_marks,
+            help="As in treebanks: each word is tokenized separately.",
         )
-        text, second = text[: viewer_link.MAX_CHARACTERS], second[: viewer_link.MAX_CHARACTERS]
-    pre_split = choices.toggle(
-        "Split words at spaces only",
-        key="given",
-        on_change=forget_marks,
-        help="As in treebanks: each word is tokenized separately.",
-    )
     return from_text(text, second, model.tokens, selection.settings, pre_split=pre_split)
 
 
