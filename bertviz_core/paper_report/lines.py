@@ -132,11 +132,12 @@ def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterat
     for each in relation_heads(result, RELATIONS):
         sentences = examples(result, each.head, each.direction, each.relation)
         short = [example for example in sentences if SHORTEST <= len(example.sentence["words"]) <= LONGEST]
-        if short:
-            best = max(short, key=lambda each: (each.right / each.words, each.weight))
+        for best in sorted(short, key=lambda each: (each.right / each.words, each.weight), reverse=True):
             example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
-            what = f"{each.relation}, {each.accuracy:.1%}"
-            yield run(5, each.head, what, example, best.chosen, bool(each.direction))
+            if _fits(example, result):
+                what = f"{each.relation}, {each.accuracy:.1%}"
+                yield run(5, each.head, what, example, best.chosen, bool(each.direction))
+                break
 
 
 def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
@@ -151,11 +152,17 @@ def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Itera
             end = int(starts[starts > max(word, other)].min())
             if guess.right and SHORTEST <= end - first <= LONGEST:
                 candidates.append((guess.weight, document["name"], document["words"][first:end], word - first))
-    if candidates:
-        _, where, words, word = max(candidates, key=lambda candidate: candidate[0])
-        accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), best.head.layer, best.head.head]
+    accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), best.head.layer, best.head.head]
+    for _, where, words, word in sorted(candidates, key=lambda candidate: candidate[0], reverse=True):
         example = encode_words(words, tokens, 0, where, Skipped())
-        yield run(5, best.head, f"antecedents, {accuracy:.1%}", example, [word])
+        if _fits(example, result):
+            yield run(5, best.head, f"antecedents, {accuracy:.1%}", example, [word])
+            break
+
+
+def _fits(example: Encoded, result: Any) -> bool:
+    """Whether the model has a position for each token: few words may have many pieces."""
+    return len(example) <= int(result.provenance["settings"]["max_length"])
 
 
 def _run(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,8 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find
-from bertviz_core.paper_report.lines import LONGEST, to_bytes
+from bertviz_core.models.loading import load
+from bertviz_core.paper_report.lines import LONGEST, lines_of, to_bytes
 from bertviz_core.paper_report.lines import from_bytes as lines_from_bytes
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
@@ -94,6 +97,18 @@ def test_figure_5_marks_the_words_of_the_relation_and_the_mention(planted_report
     mention = drawn[-1]
     assert "antecedents" in mention.title
     assert [mention.labels[row] for row in mention.red] == ["she"] and not mention.red_keys
+
+
+def test_sentences_of_more_tokens_than_the_model_has_positions_are_passed_over(planted_report, planted_folder):
+    request, store = planted_report
+    results, model = request.read(store).results, load(find(str(planted_folder)), "cpu")
+    assert [one.figure for one in lines_of(results, model, False)].count(5) == 1
+    short = {name: replace(result, provenance=with_length(result.provenance, 5)) for name, result in results.items()}
+    assert {one.figure for one in lines_of(short, model, False)} == {1}
+
+
+def with_length(provenance: dict, tokens: int) -> dict:
+    return provenance | {"settings": provenance["settings"] | {"max_length": tokens}}
 
 
 def test_they_are_computed_once_and_again_when_a_result_is_new(planted_report):
