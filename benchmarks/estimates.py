@@ -28,9 +28,10 @@ from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Settings
 
 MAX_COST = 20  # forward passes, of what the app runs with everything else
+FEWEST = 16  # inputs: a probe is not trained on fewer sentences
 INPUTS = {  # model -> case -> inputs of each corpus
     "demo": {"text": 600, "treebank": 2000, "coreference": 400, "probes": 500, "emergence": 150, "everything": 150},
-    "12 x 12": {"text": 60, "treebank": 250, "coreference": 60, "probes": 60, "emergence": 15, "everything": 15},
+    "12 x 12": {"text": 60, "treebank": 250, "coreference": 60, "probes": 60, "emergence": 16, "everything": 16},
 }
 
 
@@ -99,7 +100,7 @@ def report(name: str, store: Store, to_run: list[Request]) -> None:
 def run(bench: Bench, scale: float, again: bool, only: list[str]) -> None:
     """All cases of one model, each with a store of its own."""
     for case, made in bench.cases().items():
-        limit = max(1, round(scale * INPUTS[bench.name][case]))
+        limit = max(FEWEST, round(scale * INPUTS[bench.name][case]))
         if only and case not in only:
             continue
         with tempfile.TemporaryDirectory() as folder:

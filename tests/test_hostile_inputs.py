@@ -262,7 +262,7 @@ def test_an_archive_of_too_many_files_is_refused():
     with zipfile.ZipFile(packed, "w") as archive:
         for number in range(25_000):
             archive.writestr(f"{number}.txt", b"")
-    with pytest.raises(InputError, match="too long"):
+    with pytest.raises(InputError, match="more than 10,000 files"):
         read_vectors(from_bytes(packed.getvalue(), "x.zip"), {"a"})
 
 
@@ -508,7 +508,7 @@ def test_a_document_of_many_chains_on_one_word_is_drawn(nested):
 
 
 def test_a_sentence_without_end_is_drawn_in_passages():
-    runs = passages([0, 9_990], 10_000, most=100)
+    runs = passages([0, 9_990], 10_000, length=100)
     assert [run[0] for run in runs[1:]] == [run[1] for run in runs[:-1]] and runs[-1][1] == 10_000
     assert max(end - first for first, end in runs) <= 400
 

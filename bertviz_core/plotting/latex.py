@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"})
+ESCAPES = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {c: f"${c}$" for c in "<>|"}  # other signs in LaTeX's default font encoding
+    | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
+)
 
 
 def escaped(text: object) -> str:
     """Escape a text for LaTeX."""
-    return str(text).translate(ESCAPES)
+    return str(text).translate(ESCAPES).replace("-$>$", r" $\to$ ")
 
 
 def tabular(columns: str, header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:

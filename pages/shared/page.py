@@ -22,7 +22,7 @@ from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods
 from pages.shared.components.head_map import head_map as mount_map
 from pages.shared.derived import derived
-from pages.shared.frame import address, appearance, catalogue, links, sidebar
+from pages.shared.frame import address, appearance, catalogue, choices, links, sidebar
 from pages.shared.frame.selection import Selection
 
 
@@ -121,7 +121,7 @@ def chart(
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
-    if appearance.projecting():
+    if choices.projecting():
         spec = enlarged(spec)
     # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}

@@ -198,7 +198,7 @@ def test_all_passages_of_a_long_corpus_are_listed_and_a_dropped_part_leaves_the_
     """The second word of each document's name is its number: pages reach the last one, orders begin anywhere."""
     app = open_app(PAGE)
     text = conll(*["[1 Ann ] saw [2 Bo ] . / [1 She ] waved to [2 him ] ."] * 600)
-    app.file_uploader(key="uploader").set_value(("long.conll", text.encode(), "text/plain")).run()
+    uploader(app).set_value(("long.conll", text.encode(), "text/plain")).run()
     next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert count_of(app) == "600 passages"

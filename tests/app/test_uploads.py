@@ -20,10 +20,12 @@ BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
 ANN = "A" * 43  # a browser's cookie
 
 
-def upload(page: str = "surface_patterns", data: bytes = TEXT, name: str = "mine.txt", reader: str = "") -> AppTest:
+def upload(
+    page: str = "surface_patterns", data: bytes = TEXT, name: str = "mine.txt", reader: str = "", refused: bool = False
+) -> AppTest:
     app = open_as(reader, page)
     uploader(app).set_value((name, data, "text/plain")).run()
-    assert not app.error and not app.exception
+    assert bool(app.error) == refused and not app.exception
     return app
 
 
@@ -194,6 +196,14 @@ def test_files_of_different_kinds_are_refused_together() -> None:
     app = open_app("surface_patterns")
     uploader(app).set_value([("a.txt", TEXT, "text/plain"), ("b", BANK, "text/plain")]).run()
     assert "different kinds (a.txt: text, b: treebank)" in unescaped(app.error[0].value)
+
+
+def test_an_upload_is_not_joined_to_what_was_uploaded_before() -> None:
+    app = upload(data=b"%PDF-1.4 and more", name="paper.pdf", refused=True)
+    assert not uploader(app).value
+    uploader(app).set_value(("mine.txt", TEXT, "text/plain")).run()
+    assert not app.error and not uploader(app).value
+    assert [kept.name for kept in services.uploads()] == ["mine.txt"]
 
 
 def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:

@@ -54,8 +54,9 @@ class Items:
     def joined(self, others: Iterable[Items]) -> Self:
         """These items and then those of the others."""
         every: list[Items] = [self, *others]
+        table = np.concatenate([items.table for items in every])
         rows = zip(*map(_rows, every), strict=True)
-        return type(self)(np.concatenate([one.table for one in every]), *(np.concatenate(each, -1) for each in rows))
+        return type(self)(table, *(np.concatenate(each, -1) for each in rows))
 
     def take(self, index: np.ndarray | slice) -> Self:
         """The items with these indices."""

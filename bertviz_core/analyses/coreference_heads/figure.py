@@ -49,8 +49,7 @@ def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int
         figure.update_yaxes(
             axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
         )
-    text = {"text": f"Attention: {arrow(DIRECTIONS[direction])}", "showarrow": False}
-    figure.add_annotation(text | {"x": 0, "y": -0.13, "xref": "paper", "yref": "paper", "xanchor": "left"})
+    figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[direction])}"
     height = int(2 * heads * square_size(layers) * 0.72) + 190
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[direction])
 

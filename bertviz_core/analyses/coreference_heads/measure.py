@@ -35,7 +35,7 @@ __all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
 class Selections:
     """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
 
-    kept: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
+    blocks: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
         item), of a chunk; after `take_detail` those of the corpus's first KEPT.
     documents: the documents of these first ones, by number.
     starts: of each document of a chunk, where its passages begin; shared by the accumulators of one pass.
@@ -53,34 +53,34 @@ class Selections:
         self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
         self.chance = np.zeros((2, len(CANDIDATES), GROUPS))
         self.single = 0
-        self.kept: dict[int, Items] = {}
+        self.blocks: dict[int, Items] = {}
         self.documents: dict[int, dict[str, Any]] = {}
         self.starts = {} if starts is None else starts
-        self.asked: Questions | None = None
+        self.questions: Questions | None = None
         self.open: tuple[np.ndarray, ...] = ()
 
     def fresh(self) -> Self:
         return type(self)(self.layers, self.heads, self.device, self.first_piece, self.starts)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        if self.asked is None:
+        if self.questions is None:
             self._ask(cast("tuple[Window, ...]", batch.examples))
-        assert self.asked is not None
-        guess, weight, right = answers(self.asked, attention.weights)
+        assert self.questions is not None
+        guess, weight, right = answers(self.questions, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
-        counts = right.float() @ self.asked.groups[:, None, None]
+        counts = right.float() @ self.questions.groups[:, None, None]
         self.right[attention.layer] += counts.sum(0).long()
         words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
-        mentions = np.take_along_axis(self.asked.mention[:, None, None], words, -1)[..., 0]
+        mentions = np.take_along_axis(self.questions.mention[:, None, None], words, -1)[..., 0]
         values_of_layer = (mentions, weight[:, :, 0].cpu().numpy(), right[:, :, 0].cpu().numpy())
         for array, values in zip(self.open, values_of_layer, strict=True):
             array[:, :, attention.layer] = values
 
     def _ask(self, windows: tuple[Window, ...]) -> None:
         """Set up the items of the one batch that a fresh accumulator reads, layer by layer."""
-        self.asked = questions(windows, self.device, first_piece=self.first_piece)
-        self.chance = self.asked.chance()
-        self.single = int(((self.asked.mention >= 0).sum(-1) == 1).sum())
+        self.questions = questions(windows, self.device, first_piece=self.first_piece)
+        self.chance = self.questions.chance()
+        self.single = int(((self.questions.mention >= 0).sum(-1) == 1).sum())
         shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, max(len(window.items) for window in windows))
         narrow = max(len(window.heads) for window in windows) <= np.iinfo(np.uint16).max
         kinds = (np.uint16 if narrow else np.uint32, np.float16, np.bool_)
@@ -99,9 +99,9 @@ class Selections:
             self.starts[document.number] = [first for first, _ in runs]
         starts = self.starts[document.number]
         mentions = [item.mention for item in window.items]
-        places = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
-        table = [[document.number, *each, *window.span] for each in zip(mentions, places, strict=True)]
-        self.kept[window.item_number] = Items(np.array(table, dtype=np.uint32), guess, weight, right)
+        passage_starts = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
+        table = [[document.number, *each, *window.span] for each in zip(mentions, passage_starts, strict=True)]
+        self.blocks[window.item_number] = Items(np.array(table, dtype=np.uint32), guess, weight, right)
         if window.item_number < KEPT and document.number not in self.documents:
             self.documents[document.number] = shown(document, window.heads)
 
@@ -111,24 +111,24 @@ class Selections:
         self.systems += other.systems
         self.chance += other.chance
         self.single += other.single
-        self.kept |= other.kept
+        self.blocks |= other.blocks
         self.documents |= other.documents
 
     def items(self) -> Items:
         """The items with every head's guesses that are in memory, in the order of the corpus."""
         none = Items.empty(len(DIRECTIONS), self.layers, self.heads)
-        return none.joined(items for _, items in sorted(self.kept.items()))
+        return none.joined(items for _, items in sorted(self.blocks.items()))
 
     def take_detail(self) -> dict[str, Any]:
         """The items of a chunk, passage by passage, as `passage_blocks.StoredDocuments` reads them; without their
         words, so that a corpus that is deleted is gone. Only the first KEPT of the corpus stay here."""
         detail = self.items().by_passage().values()
-        self.kept = {number: items for number, items in self.kept.items() if number < KEPT}
+        self.blocks = {number: items for number, items in self.blocks.items() if number < KEPT}
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
         state = {name: getattr(self, name) for name in (*ARRAYS, "right", "single")}
-        kept = {"kept": sorted(self.kept), "lengths": [len(items) for _, items in sorted(self.kept.items())]}
+        kept = {"kept": sorted(self.blocks), "lengths": [len(items) for _, items in sorted(self.blocks.items())]}
         items = {f"kept/{name}": array for name, array in self.items().values().items()}
         return pack(state | kept | items | {"documents": list(self.documents.items())})
 
@@ -142,7 +142,7 @@ class Selections:
         items = Items.of({name.removeprefix("kept/"): state[name] for name in state if name.startswith("kept/")})
         ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
         cut = [items.take(slice(end - size, end)) for end, size in zip(ends, state["lengths"], strict=True)]
-        full.kept = dict(zip(state["kept"], cut, strict=True))
+        full.blocks = dict(zip(state["kept"], cut, strict=True))
         full.documents = dict(state["documents"])
         return full
 

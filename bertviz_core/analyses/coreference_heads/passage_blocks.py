@@ -150,8 +150,8 @@ def stored_corpus(store: Store, key: str, source: Source) -> StoredCorpus | None
 Passages = AntecedentCounts | StoredCorpus  # those of the first items, or all
 
 
-def blocks(where: Passages, choice: Choice) -> Iterator[Block]:
-    if isinstance(where, StoredCorpus):
-        yield from where.blocks(choice)
-    elif len(where.items):
-        yield FirstDocuments(where, choice)
+def blocks(collection: Passages, choice: Choice) -> Iterator[Block]:
+    if isinstance(collection, StoredCorpus):
+        yield from collection.blocks(choice)
+    elif len(collection.items):
+        yield FirstDocuments(collection, choice)

@@ -66,15 +66,15 @@ class PassageExample:
         return f"{self.document['name']}, words {first + 1:,}–{end:,}"
 
 
-def tally(where: Passages, query: PassageQuery) -> np.ndarray:
+def tally(collection: Passages, query: PassageQuery) -> np.ndarray:
     """(step, block) how many query passages each block has of each step; the sum of it is how many there are."""
-    return ordered_lists.tally(blocks(where, query.choice), partial(_ranked, query=query))
+    return ordered_lists.tally(blocks(collection, query.choice), partial(_ranked, query=query))
 
 
-def find(where: Passages, query: PassageQuery, counts: np.ndarray, first: int, count: int) -> list[PassageExample]:
+def find(collection: Passages, query: PassageQuery, counts: np.ndarray, first: int, count: int) -> list[PassageExample]:
     """The query passages from number `first` on, in their order; `counts` is their `tally`."""
     rank, read = partial(_ranked, query=query), partial(_example, query=query)
-    return ordered_lists.page(blocks(where, query.choice), rank, read, counts, first, count)
+    return ordered_lists.page(blocks(collection, query.choice), rank, read, counts, first, count)
 
 
 def _ranked(block: Block, query: PassageQuery) -> ordered_lists.Ranked:
@@ -82,10 +82,10 @@ def _ranked(block: Block, query: PassageQuery) -> ordered_lists.Ranked:
     items, starts = block.items, _starts(block.items)
     confidence = np.rint(255 * items.weight.astype(float)).astype(np.int64)
     highest = np.maximum.reduceat(np.where(_chosen(items, query), confidence, -1), starts)
-    places = np.flatnonzero(highest >= 0)
+    indices = np.flatnonzero(highest >= 0)
     if query.searched:
-        places = places[_have(block, items.table[starts[places]], query.searched)]
-    return places, ordered_lists.steps(highest, query.order)[places]
+        indices = indices[_have(block, items.table[starts[indices]], query.searched)]
+    return indices, ordered_lists.steps(highest, query.order)[indices]
 
 
 def _chosen(items: Items, query: PassageQuery) -> np.ndarray:
@@ -110,10 +110,10 @@ def _have(block: Block, firsts: np.ndarray, searched: Sequence[str]) -> np.ndarr
     return np.array(have, dtype=bool)
 
 
-def _example(block: Block, place: int, query: PassageQuery) -> PassageExample:
+def _example(block: Block, index: int, query: PassageQuery) -> PassageExample:
     starts = _starts(block.items)
-    end = starts[place + 1] if place + 1 < len(starts) else len(block.items)
-    items = block.items.take(slice(starts[place], end))
+    end = starts[index + 1] if index + 1 < len(starts) else len(block.items)
+    items = block.items.take(slice(starts[index], end))
     number, first = items.table[0, [0, 2]].tolist()
     document = block.document(number)
     span = first, dict(passages(document["sentences"], len(document["words"])))[first]

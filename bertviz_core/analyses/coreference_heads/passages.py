@@ -11,20 +11,20 @@ from bertviz_core.analyses.coreference_heads.documents import Guess
 LONGEST = 4  # passages long may a sentence be before it is cut
 
 
-def passages(sentences: Sequence[int], words: int, most: int = 160) -> list[tuple[int, int]]:
-    """A document's words in runs of whole sentences of about `most` words, as (first, one past the last).
+def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[tuple[int, int]]:
+    """A document's words in runs of whole sentences of about `length` words, as (first, one past the last).
 
     Args:
         sentences: The first word of each.
         words: How many there are.
-        most: Words of a passage, about.
+        length: Words of a passage, about.
     """
     starts = [*sentences, words]
-    edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * most, end, most), end)]
+    edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * length, end, length), end)]
     runs: list[tuple[int, int]] = []
     first, last = 0, 0
     for edge in edges:
-        if edge - first > most and last > first:
+        if edge - first > length and last > first:
             runs.append((first, last))
             first = last
         last = edge

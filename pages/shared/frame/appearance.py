@@ -9,26 +9,20 @@ import streamlit as st
 from pages.shared.frame import catalogue, choices
 
 HERE = Path(__file__).parent
-PROJECTOR = "projector"  # of the address and of the session
 
 
 def apply() -> None:
     """Add the style sheets to the page; they take no room."""
     st.html(HERE / "appearance.css")
-    if projecting():
+    if choices.projecting():
         st.html(HERE / "projector.css")
-
-
-def projecting() -> bool:
-    """Whether the page is shown to a room: larger type, stronger lines, no sidebar."""
-    return choices.ahead(PROJECTOR, "false") == "true"
 
 
 def choose() -> None:
     """The switches of the sidebar."""
     choices.toggle(
         "Projector",
-        key=PROJECTOR,
+        key=choices.PROJECTOR,
         help="Larger type, stronger lines and no sidebar, to be read from the back of a room.",
     )
     script = (HERE / "theme_switch.js").read_text(encoding="utf-8")
@@ -39,9 +33,9 @@ def choose() -> None:
 
 def leave_projector() -> None:
     """The way back to the sidebar, on the page itself."""
-    if projecting():
+    if choices.projecting():
         st.button("Close projector", key="leave-projector", on_click=_leave, icon=":material/close_fullscreen:")
 
 
 def _leave() -> None:
-    st.session_state[PROJECTOR] = False
+    st.session_state[choices.PROJECTOR] = False

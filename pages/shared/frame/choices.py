@@ -17,6 +17,9 @@ from bertviz_core.numbers import small_int
 from bertviz_core.plotting.writing import isolated
 from pages.shared.frame.address import current
 
+PROJECTOR = "projector"  # key of the switch
+TYPE = 1.44  # how much larger a projector's type is: 23 px for 16
+ROOM = 1.25  # how much wider its widgets are: all of a page's stay in their line
 T = TypeVar("T")
 Read = Callable[[str], Any]
 
@@ -29,7 +32,7 @@ def selectbox(
     _restore(label, key, default, str if custom else read, None if custom else options, follows, unavailable)
     if follows:
         more["on_change"] = _explicit(key, more.get("on_change"))
-    return _drawn(key, default, st.selectbox(label, options, key=key, **more), follows)
+    return _drawn(key, default, st.selectbox(label, options, key=key, **_sized(more)), follows)
 
 
 def segmented(label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, **more: Any) -> T:
@@ -58,7 +61,7 @@ def number(label: str, low: int, high: int = 10**9, default: int | None = 0, *, 
     _restore(label, key, default, functools.partial(_whole, low=low, high=high), range(low, high + 1))
     empty = {"value": None} if default is None else {}
     draw: Any = st.number_input
-    return _drawn(key, default, draw(label, low, high, key=key, **empty, **more))
+    return _drawn(key, default, draw(label, low, high, key=key, **empty, **_sized(more)))
 
 
 def page_of(total: int, size: int, *, key: str) -> int:
@@ -85,7 +88,7 @@ def text(
 ) -> str:
     """A text, drawn by st.text_input or st.text_area; at `maximum` so many characters of it go to the address."""
     _restore(label, key, default, str)
-    return _drawn(key, default, draw(label, key=key, **more) or "", maximum=maximum)
+    return _drawn(key, default, draw(label, key=key, **_sized(more)) or "", maximum=maximum)
 
 
 def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
@@ -195,6 +198,21 @@ def _whole(parameter: str, low: int, high: int) -> int:
     if value is None or not low <= value <= high:
         raise ValueError(parameter)
     return value
+
+
+def projecting() -> bool:
+    """Whether the page is shown to a room: larger type, stronger lines, no sidebar."""
+    return ahead(PROJECTOR, "false") == "true"
+
+
+def wide(pixels: int, share: float = TYPE) -> int:
+    """So many pixels, or a share of them where the page is shown to a room."""
+    return round(share * pixels) if projecting() else pixels
+
+
+def _sized(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a widget whose width is in pixels."""
+    return options | {"width": wide(options["width"], ROOM)} if isinstance(options.get("width"), int) else options
 
 
 def ahead(key: str, default: str) -> str:

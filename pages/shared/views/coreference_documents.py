@@ -32,33 +32,35 @@ def documents(result: AntecedentCounts, request: Request, choice: Choice, select
         order = choices.selectbox("Order", ORDERS, key="order", default=ORDERS[2], width=200)
         minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
         searched = tuple(word_search.words("document_search"))
-    query, where = PassageQuery(choice, which, minimum, searched, order), _where(result, request)
-    counts = derived(tally, where, query)
+    query = PassageQuery(choice, which, minimum, searched, order)
+    collection = _collection(result, request)
+    counts = derived(tally, collection, query)
     total = int(counts.sum())
     number = choices.page_of(total, SHOWN, key="passage_page")
     every = int(result.n[0])
-    part = "" if _is_whole(result, where) else f" in the documents of the first {KEPT:,} of {every:,} mentions"
+    part = "" if _is_whole(result, collection) else f" in the documents of the first {KEPT:,} of {every:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
         "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
         "the attention behind it."
     )
-    shown = derived(find, where, query, counts, SHOWN * (number - 1), SHOWN)
+    shown = derived(find, collection, query, counts, SHOWN * (number - 1), SHOWN)
     targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
     links = iter(viewer_link.hidden("guesses", targets))
     notes = [[Note(_described(guess), next(links)) for guess in passage.listed] for passage in shown]
-    drawings([(_title(one), draw(one.document, one.drawn, INK)) for one in shown], "passages", notes=notes)
+    items = [(_title(passage), draw(passage.document, passage.drawn, INK)) for passage in shown]
+    drawings(items, "passages", notes=notes)
 
 
-def _where(result: AntecedentCounts, request: Request) -> Passages:
+def _collection(result: AntecedentCounts, request: Request) -> Passages:
     """All passages where their guesses are on disk, else those of the items that the result has."""
     if len(result.items) < result.n[0]:
         return stored_corpus(services.store(), request.key(), request.source) or result
     return result
 
 
-def _is_whole(result: AntecedentCounts, where: Passages) -> bool:
-    return isinstance(where, StoredCorpus) or len(result.items) == result.n[0]
+def _is_whole(result: AntecedentCounts, collection: Passages) -> bool:
+    return isinstance(collection, StoredCorpus) or len(result.items) == result.n[0]
 
 
 def _title(passage: PassageExample) -> str:

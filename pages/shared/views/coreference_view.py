@@ -38,6 +38,7 @@ def choose_direction(result: AntecedentCounts) -> int:
         result.directions,
         key="direction",
         default=DIRECTIONS[0],
+        format_func=arrow,
         help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
     )
     return DIRECTIONS.index(direction)

@@ -65,7 +65,14 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         width=200,
     )
     best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
-    direction = choices.segmented("Direction", DIRECTIONS, key="direction", default=best, follows=True)
+    direction = choices.segmented(
+        "Direction",
+        DIRECTIONS,
+        key="direction",
+        default=best,
+        follows=True,
+        format_func=lambda option: option.replace("->", " → "),
+    )
     return relation, DIRECTIONS.index(direction)
 
 

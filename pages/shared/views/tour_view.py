@@ -87,7 +87,9 @@ def go(number: str | None = None) -> None:
 def navigation(count: int) -> int:
     """Back, the steps and Next in one row; gives the number of the step, from 1."""
     numbers = [str(number) for number in range(1, count + 1)]
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", key="tour-navigation"
+    ):
         back = st.container(width="content")
         number = choices.segmented(
             "Step",

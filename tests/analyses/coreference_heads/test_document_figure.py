@@ -69,7 +69,7 @@ def test_no_line_is_wider_than_the_drawing():
     [([0], 10, [(0, 10)]), ([0, 3, 6], 9, [(0, 3), (3, 6), (6, 9)]), ([0, 2, 4, 8], 9, [(0, 4), (4, 8), (8, 9)])],
 )
 def test_passages_are_whole_sentences(sentences, words, expected):
-    assert passages(sentences, words, most=4) == expected
+    assert passages(sentences, words, length=4) == expected
 
 
 def test_a_passage_is_a_document_of_its_own():
