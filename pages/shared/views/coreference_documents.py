@@ -36,8 +36,7 @@ def documents(result: AntecedentCounts, request: Request, choice: Choice, select
     collection = _collection(result, request)
     counts = derived(tally, collection, query)
     total = int(counts.sum())
-    pages = max(1, -(-total // SHOWN))
-    number = choices.number(f"Page of {pages:,}", 1, pages, 1, key="passage_page", width=140) if pages > 1 else 1
+    number = choices.page_of(total, SHOWN, key="passage_page")
     every = int(result.n[0])
     part = "" if _is_whole(result, collection) else f" in the documents of the first {KEPT:,} of {every:,} mentions"
     st.caption(
@@ -66,7 +65,7 @@ def _is_whole(result: AntecedentCounts, collection: Passages) -> bool:
 
 def _title(passage: PassageExample) -> str:
     outside = sum(guess.is_outside for guess in passage.listed)
-    more = f"; {outside} of the guesses below point out of the passage" if outside else ""
+    more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
     return f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
 
 
