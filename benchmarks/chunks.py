@@ -50,9 +50,9 @@ def one_pass(root: Path, copies: int) -> Work:
 
 def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     """The same pass of a model of BERT-base's shape by workers of one thread each; loading is not timed."""
-    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.corpora.samples import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
@@ -153,9 +153,9 @@ def faults(runs: int) -> None:
     """Each run's workers are killed at a random moment; all results are compared."""
     import psutil
 
-    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.corpora.samples import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading

@@ -212,7 +212,7 @@ class Pool(AbstractContextManager["Pool"]):
                 elif not self.workers and not self._coming:
                     raise WorkerLost(
                         f"Worker processes do not start: {reason(error)}",
-                        hint="What was computed is kept: mend this and start it again.",
+                        hint="What was computed is kept: fix this and start it again.",
                     ) from error
         if self.workers:
             self._last = time.monotonic()

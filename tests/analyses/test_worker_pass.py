@@ -15,15 +15,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertviz_core.analyses import chunks, stages
-from bertviz_core.analyses import cluster as clusters
+from bertviz_core.analyses import chunks, worker_pass
+from bertviz_core.analyses import kept_stages as stages
 from bertviz_core.analyses.chunks import share_done
-from bertviz_core.analyses.cluster import Cluster, task_of
 from bertviz_core.analyses.model_pass import compute_pass
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
+from bertviz_core.analyses.worker_pass import Cluster, task_of
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import Task
@@ -128,7 +128,7 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
 
 def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked, store, monkeypatch):
     """As on another machine: the folder named to the workers is not there, so that its files are sent."""
-    monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
+    monkeypatch.setattr(worker_pass, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
     request = request_of("dependency_heads", masked)
     with Cluster(Execution("cpu", workers=1)) as third:
         third.pool.gather(Progress())
