@@ -31,7 +31,7 @@ from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
-from tests.analyses import test_stages
+from tests.analyses import test_kept_stages
 
 pytest.importorskip("ray")
 ROOT = Path(__file__).parents[2]
@@ -81,10 +81,10 @@ def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, 
 
 def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
     monkeypatch.setattr(stages, "PART_TOKENS", 150)
-    request = test_stages.request_of(masked)
+    request = test_kept_stages.request_of(masked)
     run_on(cluster, request, store)
     whole = compute(request, None, model=masked)
-    assert test_stages.untimed(find_result(store, request)) == test_stages.untimed(whole)
+    assert test_kept_stages.untimed(find_result(store, request)) == test_kept_stages.untimed(whole)
 
 
 def test_lost_workers_change_nothing(cluster, here, masked, store):
