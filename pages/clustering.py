@@ -1,7 +1,5 @@
 """Clustering: which heads attend alike, by Jensen-Shannon divergence (section 6; Figure 6)."""
 
-import math
-
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
@@ -48,7 +46,8 @@ result = derived(cluster_view.labeled, cluster_view.pictured(stored, root), limi
 closeness, pair = derived(cluster_view.summary, result)
 ratio = closeness.ratio
 follows = f": heads of one layer are {1 - ratio:.0%} closer." if ratio < 1 else ": heads do not cluster by layer."
-st.markdown(f"**{closeness.text(unit_of(result))}**{'.' if math.isnan(ratio) else follows}")
+comparable = ratio >= 0  # not NaN
+st.markdown(f"**{closeness.text(unit_of(result))}**{follows if comparable else '.'}")
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {unit_of(result)}"
@@ -64,7 +63,7 @@ with right:
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
 page.metrics(
     [
-        ("Within / between layers", "–" if math.isnan(ratio) else f"{ratio:.2f}", "paper: often fairly close"),
+        ("Within / between layers", f"{ratio:.2f}" if comparable else "–", "paper: often fairly close"),
         ("Most similar heads", *similar),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
         ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", f"and {', '.join(rest)}"),
