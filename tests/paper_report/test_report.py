@@ -117,9 +117,9 @@ def test_without_a_store_no_result_is_read_not_even_of_those_that_ship(tmp_path,
         raise LookupError(len(list(store.heads())))
 
     monkeypatch.setattr(ReportRequest, "announcement", stored)
-    with pytest.raises(LookupError, match="^0$"):
+    with pytest.raises(LookupError, match=r"^0$"):
         bv.report(tmp_path / "x.html", store=False)
-    with pytest.raises(LookupError, match="^0$"):
+    with pytest.raises(LookupError, match=r"^0$"):
         app(["report", "--no-store", "--out", str(tmp_path / "x.html")], standalone_mode=False)
 
 
