@@ -200,7 +200,7 @@ def _say_skipped(console: Console, skipped: Skipped) -> None:
 
 
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
-    """The records, read anew for each --out, as a JSON list; then what the last reading left out."""
+    """The records, read again for each --out, as a JSON list; then what the last reading left out."""
     skipped = Skipped()
     for path in console.out or []:
         exports.check_path(path, (".json",))

@@ -21,7 +21,7 @@ from bertviz_core.errors import StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
-PIN_DAYS = 7  # a job that was killed pins its results no longer
+PIN_DAYS = 7  # after which the pin of a killed job expires
 WORK_DAYS = 30
 HOUR, DAY = 3600, 86_400  # seconds; an hour is between two sweeps, and between two marks that a result was used
 
@@ -40,7 +40,7 @@ class Store:
     """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes.
 
     Opening never fails: a store that cannot be written is read, one that cannot be read counts as empty, and both are
-    tried anew every few seconds. Each error of sqlite or the system leaves a method as StoreError.
+    tried again every few seconds. Each error of sqlite or the system leaves a method as StoreError.
 
     Args:
         folder: Where it lies; `default_folder()` where none is given.

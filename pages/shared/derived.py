@@ -50,7 +50,7 @@ def derived(work: Callable[..., T], *arguments: Any) -> T:
     """work(*arguments), of the last such calls by any session.
 
     Args:
-        work: A function of a module, without effects; one that is made anew in each run is never found again.
+        work: A function of a module, without effects; one that is made again in each run is never found again.
         arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
     """
     value: T = _last(_Call(work, arguments))

@@ -125,7 +125,7 @@ def _restore(
         if is_invalid or is_unchosen:
             st.session_state[key] = default
         elif _in_popover():
-            st.session_state[key] = value  # sent anew with every run
+            st.session_state[key] = value  # sent again with every run
     address.defaults[key] = default
 
 
