@@ -110,6 +110,7 @@ def _streams() -> tuple[IO[str], IO[str]]:
     read, write = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    os.write(write, b"\n")  # ends a line that an import has begun
     return open(read, encoding="utf-8"), open(write, "w", encoding="utf-8")  # noqa: PTH123
 
 

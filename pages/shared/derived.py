@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -15,8 +16,7 @@ MAX_ENTRIES = 512  # values; a figure is some 20 kB
 
 
 class _Call:
-    """A function with its arguments; results count by identity, and are alive as long as the call is cached, so
-    that no other result can take the identity over."""
+    """A function with its arguments, which it needs until the work is done; what is cached keeps no result alive."""
 
     __slots__ = ("arguments", "identity", "work")
 
@@ -29,6 +29,21 @@ class _Call:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Call) and self.identity == other.identity
+
+
+class _Identity:
+    """Equal to that of the same result as long as the result is alive, and to no other."""
+
+    __slots__ = ("number", "result")
+
+    def __init__(self, result: Result) -> None:
+        self.number, self.result = id(result), ref(result)
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and (mine := self.result()) is not None and mine is other.result()
 
 
 def derived(work: Callable[..., T], *arguments: Any) -> T:
@@ -45,6 +60,7 @@ def derived(work: Callable[..., T], *arguments: Any) -> T:
 @lru_cache(maxsize=MAX_ENTRIES)
 def _last(call: _Call) -> Any:
     value = call.work(*call.arguments)
+    call.arguments = ()
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     return value
@@ -52,7 +68,7 @@ def _last(call: _Call) -> Any:
 
 def _identity(argument: Any) -> Any:
     if isinstance(argument, Result):
-        return id(argument)
+        return _Identity(argument)
     if isinstance(argument, Mapping):
         return tuple((name, _identity(value)) for name, value in argument.items())
     if isinstance(argument, tuple):

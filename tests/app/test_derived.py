@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -54,13 +55,24 @@ def test_other_arguments_count_by_their_values(results) -> None:
     assert len(set(different)) == 4
 
 
-def test_a_result_lives_as_long_as_what_is_remembered_of_it(tmp_path: Path) -> None:
+TIMES: list[None] = []
+
+
+def once(result) -> int:
+    """The number of this call; it keeps nothing of the result."""
+    TIMES.append(None)
+    return len(TIMES)
+
+
+def test_what_is_cached_keeps_no_result_alive(tmp_path: Path) -> None:
     request = Request("entropy", find_model("demo"), sample("encyclopedia"))
-    seen = []
-    for _ in range(5):  # were results let go, a new one would take the place, and the value, of an old one
-        seen.append(derived(work, find(Store(tmp_path), request), "lives"))
+    for number in range(1, 6):  # each may take the place of the one before in memory, but not its value
+        result = find(Store(tmp_path), request)
+        assert derived(once, result) == derived(once, result) == number
+        watched = ref(result)
+        del result
         gc.collect()
-    assert len(set(seen)) == 5
+        assert watched() is None
 
 
 def test_arrays_that_all_sessions_share_cannot_be_written() -> None:

@@ -119,3 +119,13 @@ def test_a_change_of_the_training_is_marked_in_every_panel(result):
     chosen = positions(result.steps)[3]
     assert [shape.x0 for shape in course_figure(marked, labels, 3).layout.shapes].count(chosen) == 2
     assert not course_figure(result, labels).layout.shapes
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_change_at_step_0_stands_where_step_0_does(result, linear):
+    marked = replace(result, provenance={**result.provenance, "marks": [{"step": 0, "label": "begins"}]})
+    figure = course_figure(marked, result.behaviors(), linear=linear)
+    x = positions(marked.steps)[0]
+    assert {shape.x0 for shape in figure.layout.shapes} == {x}
+    (label,) = (one for one in figure.layout.annotations if "begins" in one.text)
+    assert label.x == (x if linear else np.log10(x))
