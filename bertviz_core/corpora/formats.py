@@ -61,7 +61,8 @@ FORMATS = (
     Format(
         "treebank",
         "word head-label",
-        "The authors' lines: word, number of its governor, relation; a blank line between sentences.",
+        "The authors' lines: the word, the number of its governor, a hyphen, the relation; a blank line between "
+        "sentences.",
         conll.is_plain,
         conll.read_plain,
         "He 2-nsubj\nsat 0-root\n. 2-punct\n",

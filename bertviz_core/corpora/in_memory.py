@@ -77,7 +77,7 @@ def _json(records: Sequence[dict[str, Any]], kind: str) -> str:
 
 
 def _treebank(trees: Sequence[Any]) -> str:
-    """The authors' lines, `word governor-relation`."""
+    """The authors' lines, `word head-label`."""
     return "\n".join(_sentence(number, tree) for number, tree in enumerate(trees, start=1))
 
 
