@@ -23,7 +23,7 @@ UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result(ABC):
     """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+import itertools
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,24 +14,13 @@ import numpy as np
 from bertviz_core.analyses.results import Result
 
 T = TypeVar("T")
-MAX_ENTRIES = 512  # values; a figure is some 20 kB
-
-
-class _Call:
-    """A function with its arguments; results count by identity, and are alive as long as the call is cached, so
-    that no other result can take the identity over."""
-
-    __slots__ = ("arguments", "identity", "work")
-
-    def __init__(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self.work, self.arguments = work, arguments
-        self.identity = (work, *map(_identity, arguments))
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Call) and self.identity == other.identity
+MAX_RESULTS = 64  # values that are results themselves, with all their arrays
+MAX_OTHERS = 512  # other values; a figure is some 20 kB
+_results: OrderedDict[Hashable, Any] = OrderedDict()
+_others: OrderedDict[Hashable, Any] = OrderedDict()
+_lock = threading.Lock()
+_numbers: dict[int, int] = {}  # of the results alive, by identity
+_next_number = itertools.count()
 
 
 def derived(work: Callable[..., T], *arguments: Any) -> T:
@@ -38,21 +30,32 @@ def derived(work: Callable[..., T], *arguments: Any) -> T:
         work: A function of a module, without effects; one that is made anew in each run is never found again.
         arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
     """
-    value: T = _last(_Call(work, arguments))
-    return value
-
-
-@lru_cache(maxsize=MAX_ENTRIES)
-def _last(call: _Call) -> Any:
-    value = call.work(*call.arguments)
+    key = (work, *map(_identity, arguments))
+    with _lock:
+        for values in (_results, _others):
+            if key in values:
+                values.move_to_end(key)
+                found: T = values[key]
+                return found
+    value = work(*arguments)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
+    return _remembered(key, value)
+
+
+def _remembered(key: Hashable, value: T) -> T:
+    """The value, or the one that another thread has remembered meanwhile."""
+    values, most = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
+    with _lock:
+        value = values.setdefault(key, value)
+        while len(values) > most:
+            values.popitem(last=False)
     return value
 
 
 def _identity(argument: Any) -> Any:
     if isinstance(argument, Result):
-        return id(argument)
+        return Result, _number(argument)
     if isinstance(argument, Mapping):
         return tuple((name, _identity(value)) for name, value in argument.items())
     if isinstance(argument, tuple):
@@ -60,3 +63,11 @@ def _identity(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.shape, argument.dtype.str, argument.tobytes()
     return argument
+
+
+def _number(result: Result) -> int:
+    """A number that no other result ever gets, unlike the identity, which is free again when a result is let go."""
+    number = _numbers.setdefault(id(result), new := next(_next_number))
+    if number == new:
+        weakref.finalize(result, _numbers.pop, id(result))
+    return number

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import itertools
+import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +17,23 @@ from bertviz_core.corpora.samples import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
-from pages.shared.derived import derived
+from pages.shared.derived import MAX_RESULTS, derived
 
 CALLS: list[tuple] = []
+NUMBERS = itertools.count()
 
 
 def work(*arguments):
     CALLS.append(arguments)
     return len(CALLS)
+
+
+def count(_result):
+    return next(NUMBERS)
+
+
+def replaced(result, number):
+    return replace(result, provenance=result.provenance | {"number": number})
 
 
 @pytest.fixture
@@ -54,13 +66,28 @@ def test_other_arguments_count_by_their_values(results) -> None:
     assert len(set(different)) == 4
 
 
-def test_a_result_lives_as_long_as_what_is_remembered_of_it(tmp_path: Path) -> None:
+def test_a_result_is_let_go_and_no_other_has_its_values(tmp_path: Path) -> None:
     request = Request("entropy", find_model("demo"), sample("encyclopedia"))
     seen = []
-    for _ in range(5):  # were results let go, a new one would take the place, and the value, of an old one
-        seen.append(derived(work, find(Store(tmp_path), request), "lives"))
+    for _ in range(5):  # a new result may take the place of an old one in memory
+        result = find(Store(tmp_path), request)
+        assert result is not None
+        alive = weakref.ref(result)
+        seen.append(derived(count, result))
+        del result
         gc.collect()
+        assert alive() is None
     assert len(set(seen)) == 5
+
+
+def test_derived_results_have_a_bound_of_their_own(results) -> None:
+    first, _ = results
+    alive = weakref.ref(derived(replaced, first, -1))
+    for number in range(MAX_RESULTS):
+        derived(replaced, first, number)
+    gc.collect()
+    assert alive() is None
+    assert derived(replaced, first, 0) is derived(replaced, first, 0)
 
 
 def test_arrays_that_all_sessions_share_cannot_be_written() -> None:

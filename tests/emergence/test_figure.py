@@ -119,3 +119,9 @@ def test_a_change_of_the_training_is_marked_in_every_panel(result):
     chosen = positions(result.steps)[3]
     assert [shape.x0 for shape in course_figure(marked, labels, 3).layout.shapes].count(chosen) == 2
     assert not course_figure(result, labels).layout.shapes
+
+
+def test_a_relation_of_a_file_is_no_markup(result):
+    named = replace(result, relations=("<a href='x'>", *result.relations[1:]))
+    title = relations_figure(named, named.relations[:1]).layout.annotations[0].text
+    assert title.startswith("&lt;a href=&#x27;x&#x27;&gt; (n = ")
