@@ -85,9 +85,9 @@ def test_pages_may_import_at_once_what_has_circular_imports() -> None:
 
 
 def test_what_is_imported_later_waits_for_the_first_page() -> None:
-    serving.first_page_served.clear()
     imported: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving, "first_page_served", threading.Event())
         patch.setattr(serving, "import_module", imported.append)
         thread = threading.Thread(target=serving._import_later, daemon=True)
         thread.start()

@@ -155,7 +155,7 @@ def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
 
 
 def test_a_corpus_that_cannot_be_read_says_so_every_time(tiny, source):
-    broken = source('{"text": "the cat"}\n{"text": 3}\n', "given.jsonl")
+    broken = source('[{"text": "the cat"}, {"text": 3}]', "given.json")
     segments = FirstSegments(Segments(broken, tiny.tokens, Settings(max_length=32)))
     errors = []
     for _ in range(2):
