@@ -252,15 +252,14 @@ def test_a_models_path_is_in_its_help_alone(tiny_folder: Path) -> None:
 
 
 def test_the_maximum_length_is_that_of_the_model_until_it_is_chosen(tiny_folder: Path) -> None:
-    app = open_app("surface_patterns")
-    app.selectbox(key="model").set_value(str(tiny_folder)).run()
-    low = app.number_input(key="max_length").value
-    assert low < 128
+    app = open_app("surface_patterns", model=str(tiny_folder))
+    assert app.number_input(key="max_length").value == 64
+    tiny = next(option for option in app.selectbox(key="model").options if option != "demo")
     app.selectbox(key="model").set_value("demo").run()
     assert app.number_input(key="max_length").value == 128
     assert "max_length" not in app.query_params
     app.number_input(key="max_length").set_value(32).run()
-    app.selectbox(key="model").set_value(str(tiny_folder)).run()
+    app.selectbox(key="model").set_value(tiny).run()
     assert app.number_input(key="max_length").value == 32
 
 
