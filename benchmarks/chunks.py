@@ -50,9 +50,9 @@ def one_pass(root: Path, copies: int) -> Work:
 
 def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     """The same pass of a model of BERT-base's shape by workers of one thread each; loading is not timed."""
-    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.corpora.samples import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
@@ -153,9 +153,9 @@ def faults(runs: int) -> None:
     """Each run's workers are killed at a random moment; all results are compared."""
     import psutil
 
-    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.corpora.samples import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
@@ -207,6 +207,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=8, help="of the sample text")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=50, help="chunks for each worker, for `driver`")
     parser.add_argument("--tokens", type=int, default=2_048, help="of a chunk, for `workers`")
     parser.add_argument("--limit", type=int, default=128, help="segments, for `workers`")
     options = parser.parse_args()
@@ -224,10 +225,10 @@ def main() -> None:
         print(table(costs))
         print(f"{ratio(costs['1 workers'], costs['2 workers'], 'wall'):.2f} times faster by wall (required: 1.7)")
     elif options.which == "driver":
-        cost = measure(simulated, 64, 64 * 50, SLEEP)
+        cost = measure(simulated, 64, 64 * options.rounds, SLEEP)
         print(
-            f"64 workers were busy {100 * cost.answer:.1f}% of {cost.wall:.1f} s (required: 90%); "
-            f"the driver took {cost.cpu:.1f} s of CPU"
+            f"64 workers with {options.rounds} chunks each were busy {100 * cost.answer:.1f}% of the time "
+            f"(required: 90%); {cost.wall:.1f} s with their start, {cost.cpu:.1f} s of CPU in the driver"
         )
     elif options.which == "memory":
         for count in (10, 100, 1000):

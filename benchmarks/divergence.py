@@ -31,7 +31,7 @@ def maps(documents: int) -> np.ndarray:
 
 
 def release(documents: int, dtype: str) -> Work:
-    """The authors' loop: each head in turn, smoothed, against all heads, smoothed anew each time."""
+    """The authors' loop: each head in turn, smoothed, against all heads, smoothed again each time."""
     held = maps(documents).astype(dtype)
 
     def work() -> np.ndarray:

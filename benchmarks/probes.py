@@ -20,6 +20,7 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import torch  # isort: skip
 from torch import Tensor, nn
 
+from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import ProbeOptions
@@ -28,7 +29,6 @@ from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.stages import KeptStages
 from bertviz_core.corpora.samples import find_source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find

@@ -81,7 +81,7 @@ def release(count: int, by_index: bool = False) -> Work:
     """The authors' side: extract_attention, then the notebook's two loops over what it wrote.
 
     extract_attention looks words up by a product of one-hot rows with the whole vocabulary (its model is built with
-    use_one_hot_embeddings=True). by_index: the one thing a reader might mend, rows taken by index.
+    use_one_hot_embeddings=True). by_index: embeddings looked up by index.
     """
     tokens = load_tokens(find("demo"))
     segments = _segments(tokens, count)
@@ -198,10 +198,10 @@ def main() -> None:
         f"one pass, {many} segments": (one_pass, (many,)),
     }
     costs = alternate(sides, options.repeats)
-    theirs, mended, ours, bare, longer = costs.values()
+    theirs, by_index, ours, bare, longer = costs.values()
     print(table(costs))
     print(f"CPU time: {ratio(theirs, ours, 'cpu'):.2f} times less (required: {REQUIRED}), ", end="")
-    print(f"{ratio(mended, ours, 'cpu'):.2f} if the release took words by index")
+    print(f"{ratio(by_index, ours, 'cpu'):.2f} if the release took words by index")
     print(f"statistics: {100 * (ratio(ours, bare, 'cpu') - 1):.1f}% of the forward passes")
     print(f"peak memory: {ratio(theirs, ours, 'peak'):.2f} times less; ", end="")
     print(f"with four times the segments {ratio(longer, ours, 'peak'):.3f} of itself")

@@ -17,7 +17,7 @@ def shorten(text: str, maximum: int = QUOTED) -> str:
 
 
 class BertvizError(Exception):
-    """Something the user can mend; shown without a traceback, exit code 2 on the command line.
+    """Something the user can fix; shown without a traceback, exit code 2 on the command line.
 
     `what` is a full sentence; `where` names a file and line; `hint` says what to do next. Each is cut to QUOTED
     characters, for it may repeat an input.

@@ -98,9 +98,10 @@ def to_html(result: Result) -> bytes:
 def to_svg(result: Result) -> bytes:
     """The paper's figure, whole, without a browser."""
     about = origin(result.provenance)
-    made_from = (
-        f"{about['model_fingerprint'][:8]}, {about['corpus_digest'][:8]}, {about['mode']}; after Clark et al. 2019"
-    )
+    digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
+    files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
+    parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
+    made_from = f"{', '.join(parts)}; after Clark et al. 2019"
     return figure_svg(paper_figure(result), title_of(result), made_from).encode()
 
 

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from bertviz_core.comparison import figure
-from bertviz_core.comparison.result import Change, compare
+from bertviz_core.comparison.change import Change
+from bertviz_core.comparison.result import compare
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.derived import derived

@@ -16,6 +16,7 @@ from bertviz_core.models import checkpoint
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "bertviz_core"
 HEAVY = ("torch", "transformers")
+DOCUMENTED = ("bertviz_core", "benchmarks", "docs", "examples", "training")
 
 
 def modules(*parts: str) -> list[str]:
@@ -141,6 +142,12 @@ def test_every_numpy_file_is_read_without_pickle():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.load", "numpy.load"):
                 assert any(keyword.arg == "allow_pickle" for keyword in node.keywords), path
+
+
+def test_no_document_has_the_marks_of_a_merge():
+    for path in [*ROOT.glob("*.md"), *(p for folder in DOCUMENTED for p in (ROOT / folder).rglob("*.md"))]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert not [line for line in lines if line.startswith(("<<<<<<< ", ">>>>>>> "))], path
 
 
 def test_no_literal_number_of_heads():

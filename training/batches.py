@@ -19,7 +19,7 @@ ORDER, BATCH = 0, 1  # the seed's two uses
 
 @dataclass(frozen=True, slots=True)
 class TrainingBatch:
-    """Segments `[CLS] A [SEP] B [SEP]`, always of the same shapes: a changed shape makes a CPU compile anew.
+    """Segments `[CLS] A [SEP] B [SEP]`, always of the same shapes: a changed shape makes a CPU recompile.
 
     `masked` counts positions through the whole batch; `answers` are the wordpieces that stood there.
     """

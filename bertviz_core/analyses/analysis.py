@@ -44,7 +44,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a stored result is shown by a command; nothing is computed anew. Subclasses add fields as Options do."""
+    """How a stored result is shown by a command; nothing is computed again. Subclasses add fields as Options do."""
 
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""

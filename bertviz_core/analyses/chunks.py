@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import FORMAT, Request
+from bertviz_core.analyses.request import FORMAT, FORMATS, Request
 from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.progress import Progress
@@ -32,7 +32,12 @@ DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 
 def index_of(request: Request, examples: Examples[Any], store: Store | None, advance: Callable[[int], None]) -> Index:
     """The counts and the chunks of a corpus, read once and kept as small data."""
-    parts = [FORMAT, reading.CHUNK_TOKENS, type(examples).__name__, request.checkpoint.fingerprint()]
+    parts = [
+        FORMATS.get(request.analysis, FORMAT),
+        reading.CHUNK_TOKENS,
+        type(examples).__name__,
+        request.checkpoint.fingerprint(),
+    ]
     parts += [request.source.digest, request.settings.to_json()]
     name = "index/" + hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     with suppress(*DAMAGED):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import details, durations
 from bertviz_core.analyses.chunks import ChunkPass, index_of, run_here, share_done
+from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.provenance import provenance_of
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.analyses.stages import KeptStages
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
@@ -25,7 +25,7 @@ from bertviz_core.models.norms import check_norms, observing
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.cluster import Cluster
+    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.reading import Examples
 
@@ -105,7 +105,7 @@ def workers_of(execution: Execution) -> AbstractContextManager[Cluster | None]:
     """Workers, where the execution asks for them; raises SettingsError where they cannot be had."""
     if not execution.shared:
         return nullcontext()
-    from bertviz_core.analyses.cluster import Cluster
+    from bertviz_core.analyses.worker_pass import Cluster
 
     return Cluster(execution)
 

@@ -1,4 +1,4 @@
-"""A request says which analysis of which corpus on which model; its key finds the result, or a job computes it."""
+"""Find the stored result of a request, or compute and store it with the requests that share its pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def find(store: Store | None, request: Request) -> Any | None:
-    """The stored result, or None; an entry that cannot be read counts as none and will be computed anew."""
+    """The stored result, or None; an entry that cannot be read counts as none and will be computed again."""
     try:
         data = store.get(request.key()) if store else None
         return ANALYSES[request.analysis].result_class.from_bytes(data) if data else None

@@ -219,8 +219,9 @@ def counted(provenance: dict[str, Any]) -> str:
 
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:
-    """Provenance in a few flat fields, for tables and captions."""
+    """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
     settings = provenance["settings"]
+    more = provenance["options"] | provenance.get("others", {})
     return {
         "model": provenance["model"]["name"],
         "model_fingerprint": provenance["model"]["fingerprint"][:16],
@@ -232,7 +233,14 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "limit": settings["limit"],
         "seed": settings["seed"],
         "dtype": settings["dtype"],
-        **provenance["options"],
+        **{name: value for entry in more.items() for name, value in _flat(*entry)},
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],
     }
+
+
+def _flat(name: str, value: Any) -> list[tuple[str, Any]]:
+    """An option, or the name and the digest of a file."""
+    if not isinstance(value, dict) or "digest" not in value:
+        return [(name, value)]
+    return [(name, value["name"]), (f"{name}_digest", value["digest"][:16])]

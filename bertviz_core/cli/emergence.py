@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from contextlib import ExitStack
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +18,9 @@ from bertviz_core.emergence.join import join
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
-from bertviz_core.engine.store import Store
+from bertviz_core.engine.temporary_store import temporary_store
 from bertviz_core.errors import InputError, ModelError, SettingsError
+from bertviz_core.numbers import small_int
 
 emergence_app = typer.Typer()
 MANY = "a file, folder or pattern, repeatable"
@@ -41,12 +41,8 @@ def emergence(
     texts = find_sources(text or ["encyclopedia"], console.text_column)
     trees = find_sources(treebank or ["treebank"], console.text_column)
     series = Series(find_training(folder), texts, trees, console.settings())
-    with ExitStack() as stack:
-        if console.no_store:
-            temporary = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            store = Store(temporary, shipped=temporary / "nothing")
-        else:
-            store = Store(console.store)
+    opened = console.opened_store()
+    with nullcontext(opened) if opened else temporary_store() as store:
         try:
             compute_all(series.requests(), store, console.execution(), console.progress())
         except ModelError as error:  # of single checkpoints, which are skipped and counted
@@ -87,7 +83,8 @@ def _read(path: Path) -> Emergence:
 
 
 def _mark(text: str) -> tuple[int, str]:
-    step, colon, label = text.partition(":")
-    if not (step.strip().isdigit() and colon and label.strip()):
+    number, colon, label = text.partition(":")
+    step = small_int(number.strip())
+    if step is None or not (colon and label.strip()):
         raise SettingsError(f"--mark {text!r} names no step.", hint="Give a step, a colon and what changed there.")
-    return int(step), label.strip()
+    return step, label.strip()

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bertviz_core import exports
 from bertviz_core.cli.console import Console, with_console
+from bertviz_core.corpora.files import expanded
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank_reader import Treebank, to_authors
 from bertviz_core.engine.extract import extract as write_maps
@@ -26,10 +28,13 @@ from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
+from bertviz_core.numbers import small_int
 from bertviz_core.viewer.view import InputAttention, View, look
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
+NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
 HEAVIEST = 20  # lines that `attention` prints
+MIN_WEIGHT = 0.02
 
 inputs_app = typer.Typer()
 
@@ -56,16 +61,18 @@ def segments(console: Console) -> None:
 
 
 @inputs_app.command("extract")
-@with_console
+@partial(with_console, without=NO_JOB)
 def extract(
     console: Console,
     word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
 ) -> None:
-    """Attention maps to a .safetensors file, one entry for each input (the release's extract_attention)."""
+    """Attention maps to x.safetensors, one entry for each input, which x.inputs.json describes (the release's
+    extract_attention)."""
     paths = console.out or []
     if len(paths) != 1:
         raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
     exports.check_path(paths[0], (".safetensors",))
+    beside = _beside(paths[0], console.input)
     inputs = segments_of(console)
     if word_level:
         _require_words(inputs)
@@ -75,12 +82,12 @@ def extract(
     write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
     reading = Reading()
     described = (_describe(inputs, example) for example in inputs.read(reading))
-    exports.write_records(paths[0].with_suffix(".json"), described)
+    exports.write_records(beside, described)
     _say_skipped(console, reading.skipped)
 
 
 @inputs_app.command("attention")
-@with_console
+@partial(with_console, without=(*NO_JOB, "batch_tokens"))
 def attention(
     console: Console,
     head: Annotated[str | None, typer.Option(help="layer-head, counted from 1, as in 3-5.")] = None,
@@ -89,7 +96,9 @@ def attention(
     no_special: Annotated[
         bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
     ] = False,
-    min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = 0.02,
+    min_weight: Annotated[
+        float | None, typer.Option(help="Minimum weight of a drawn line.", show_default=str(MIN_WEIGHT))
+    ] = None,
     pair: Annotated[str, typer.Option(help="All heads by their weight from token to token, as in 3:7.")] = "",
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
@@ -98,6 +107,7 @@ def attention(
         exports.check_path(path, (".csv",) if pair else exports.INPUT_SUFFIXES)
     view = View(word_level, not no_special, first_piece=console.mode == "paper")
     if pair:
+        _refuse_unread(head=head, min_weight=min_weight)
         _write_pair(console, _positions(pair), item, view)
         return
     if head is None:
@@ -105,16 +115,24 @@ def attention(
     chosen = Head.parse(head)
     shown, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(shown, chosen, path, origin, min_weight)
+        exports.write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
         print(shown.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
 
 
 def _positions(pair: str) -> tuple[int, int]:
-    ends = pair.split(":")
-    if len(ends) != 2 or not all(end.strip().isdecimal() for end in ends):
-        raise SettingsError(f"{pair!r} is no pair of positions.", hint="Write from:to, counted from 1, as in 3:7.")
-    return int(ends[0]), int(ends[1])
+    query, _, key = (small_int(part.strip()) for part in pair.partition(":"))
+    if query is None or key is None:
+        raise SettingsError(f"{pair[:40]!r} is no pair of positions.", hint="Write from:to, counted from 1, as in 3:7.")
+    return query, key
+
+
+def _refuse_unread(**options: Any) -> None:
+    """Raises SettingsError where one of these options is given beside --pair."""
+    for name, value in options.items():
+        if value is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise SettingsError(f"--pair shows all heads as a table and reads no {option}.", hint=f"Omit {option}.")
 
 
 def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
@@ -146,6 +164,16 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     return look(single.layout, maps_of(model, example), view), origin
 
 
+def _beside(path: Path, inputs: list[str]) -> Path:
+    """Path of the file that describes a file of maps; raises SettingsError where it is an input, to be overwritten."""
+    beside = path.with_suffix(".inputs.json")
+    if beside.resolve() in {file.resolve() for name in inputs for file in expanded(name)}:
+        raise SettingsError(
+            "The description of the maps would overwrite an input.", where=str(beside), hint="Give another --out."
+        )
+    return beside
+
+
 def _require_words(inputs: Any) -> None:
     without = next((example for example in inputs if example.words is None), None)
     if without is not None:
@@ -172,7 +200,7 @@ def _say_skipped(console: Console, skipped: Skipped) -> None:
 
 
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
-    """The records, read anew for each --out, as a JSON list; then what the last reading left out."""
+    """The records, read again for each --out, as a JSON list; then what the last reading left out."""
     skipped = Skipped()
     for path in console.out or []:
         exports.check_path(path, (".json",))

@@ -48,8 +48,8 @@ def joined(open_archive: Open, name: str) -> BinaryIO:
     Raises:
         InputError: The archive has no text file, too many, or is of a kind that cannot be read.
     """
-    members = _of_zip if is_zip(_start(open_archive)) else _of_tar
-    names = [member for member, _ in _counted(members(open_archive, name), name)]
+    members = _members(open_archive)
+    names = _names(open_archive, name)
     if DOCX in names:
         return as_file(
             lambda: chain.from_iterable(
@@ -66,6 +66,13 @@ def joined(open_archive: Open, name: str) -> BinaryIO:
     )
 
 
+def text_files(open_archive: Open, name: str) -> list[str]:
+    """Names of the files that `joined` puts one after the other, in their order."""
+    names = _names(open_archive, name)
+    texts = texts_of(names)
+    return [member for member in names if member in texts]
+
+
 def texts_of(names: list[str]) -> set[str]:
     """The names of the files that make the corpus: of the most common ending, .txt among equals."""
     shown = [n for n in names if not any(p.lower().startswith(BESIDE) for p in PurePosixPath(n).parts if p != "..")]
@@ -74,6 +81,14 @@ def texts_of(names: list[str]) -> set[str]:
         return set()
     ending = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
     return {member for member in shown if PurePosixPath(member).suffix.lower() == ending}
+
+
+def _members(open_archive: Open) -> Callable[[Open, str], Iterator[Member]]:
+    return _of_zip if is_zip(_start(open_archive)) else _of_tar
+
+
+def _names(open_archive: Open, name: str) -> list[str]:
+    return [member for member, _ in _counted(_members(open_archive)(open_archive, name), name)]
 
 
 def _start(open_archive: Open) -> bytes:

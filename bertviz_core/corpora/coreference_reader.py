@@ -19,7 +19,7 @@ HINT = f"Give {formats.names('coreference')}."
 
 @dataclass(frozen=True)
 class CoreferenceCorpus:
-    """Documents, read anew and one at a time on every pass.
+    """Documents, read again and one at a time on every pass.
 
     Opening raises InputError for a source that has none of the formats.
 

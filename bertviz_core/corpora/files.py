@@ -32,7 +32,7 @@ def find_sources(names: Sequence[str], column: str = COLUMN) -> Source:
     Raises:
         InputError: A name stands for no file, or a file cannot be read.
     """
-    paths = list(dict.fromkeys(path for name in names for path in _expanded(name)))
+    paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
     if len(paths) == 1 and paths[0].suffix != PARQUET:
         return find_source(str(paths[0]))
     return joined([_file(path, column) for path in paths])
@@ -46,8 +46,8 @@ def joined(sources: Sequence[Source]) -> Source:
     return Source(name, digest, sum(source.size for source in sources), lambda: as_file(lambda: _pieces(sources)))
 
 
-def _expanded(name: str) -> list[Path]:
-    """The files that a name matches; a sample's name matches itself."""
+def expanded(name: str) -> list[Path]:
+    """The files that a name matches; a sample's name matches itself. Raises InputError where there is none."""
     path = Path(name)
     if path.is_dir():
         inside = sorted(inner for inner in path.rglob("*") if inner.is_file())

@@ -124,6 +124,15 @@ class Source:
         """The bytes of the text."""
         return self._unpacked()[0]
 
+    def text_files(self) -> list[str]:
+        """Names of the files that a zip or tar archive's text is put together from; empty for another file."""
+        packed, limit = self._decompressed()
+        with packed:
+            start = packed.read(archive.BLOCK)
+        if not (archive.is_zip(start) or archive.is_tar(start)):
+            return []
+        return archive.text_files(lambda: self._capped(limit, archive.is_zip(start)), self.name)
+
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
         number, total = self.start.line, 0

@@ -20,7 +20,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class TextCorpus:
-    """Documents of paragraphs, read anew from the source on every pass: memory does not grow with the file."""
+    """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file."""
 
     source: Source
 

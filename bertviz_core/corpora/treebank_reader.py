@@ -20,7 +20,7 @@ EXPECTED = f"Give {formats.names('treebank')}; the columns of the first two are 
 
 @dataclass(frozen=True)
 class Treebank:
-    """Sentences read anew from the source on every pass: memory does not grow with the file.
+    """Sentences read again from the source on every pass: memory does not grow with the file.
 
     Opening raises InputError for a source that has none of the formats.
     """

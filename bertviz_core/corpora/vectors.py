@@ -12,6 +12,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 EXPECTED = "Give one text file, with a word and its numbers, between spaces, on each line."
+SHOWN = 8  # names of files in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
         words: Whose vectors are kept.
 
     Raises:
-        InputError: A line is not a word and its numbers; the error names it.
+        InputError: A line is not a word and its numbers, which the error names; or an archive has several files, whose
+            vectors may be of different dimensions.
     """
     forms = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
@@ -56,6 +58,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
             if number == 1 and len(fields) == 2 and None not in map(small_int, fields):
                 continue
             dimension = len(fields) - 1
+            _require_one_file(source)
         if len(fields) != dimension + 1 or not dimension:
             raise InputError(
                 f"The line has {len(fields) - 1} numbers, the first had {dimension}.",
@@ -68,6 +71,17 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     if not dimension:
         raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
     return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
+
+
+def _require_one_file(source: Source) -> None:
+    names = source.text_files()
+    if len(names) > 1:
+        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+        raise InputError(
+            f"The archive has {len(names):,} files: {', '.join(names[:SHOWN])}{more}. Word vectors are read from one.",
+            where=source.name,
+            hint="Unpack it, and give one of them.",
+        )
 
 
 def _numbers(fields: list[str], where: str) -> np.ndarray:

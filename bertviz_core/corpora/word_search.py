@@ -21,7 +21,7 @@ class Hit:
 
     Attributes:
         line: From 1.
-        part: How often the numbers of lines have begun anew before it, as they do in each document with coreference.
+        part: How often the numbers of lines have started again before it, as they do in each document with coreference.
         record: Number of the JSON object, from 0; None in a text.
         before: What stands before the first of them, its end.
         match: The words.

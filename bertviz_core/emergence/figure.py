@@ -171,8 +171,9 @@ def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -
     else:
         _on_logarithmic_axis(figure, result.steps)
     for step, label in result.marks:
-        figure.add_annotation(**_marked(step, label, linear))
-    figure.update_layout(shapes=[line for step, _ in result.marks for line in _lines(figure, float(step), CHANGE)])
+        figure.add_annotation(**_marked(step, label, _position(result, step), linear))
+    steps = (_position(result, step) for step, _ in result.marks)
+    figure.update_layout(shapes=[line for x in steps for line in _lines(figure, x, CHANGE)])
     return finish(figure, height, legend={"yanchor": "top", "yref": "container"}, margin={"t": 65})
 
 
@@ -205,11 +206,16 @@ def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
     ]
 
 
-def _marked(step: int, label: str, linear: bool) -> dict:
+def _position(result: Emergence, step: int) -> float:
+    """Coordinate of any step, as `positions` gives those of the checkpoints."""
+    return float(positions(np.append(result.steps, step))[-1])
+
+
+def _marked(step: int, label: str, x: float, linear: bool) -> dict:
     """The annotation that says what changed in the training, beside its line in the first panel."""
     return {
         "text": f"step {step:,}: {escape(label)}",
-        "x": step if linear else np.log10(step),  # annotations count in powers of ten on a logarithmic axis
+        "x": x if linear else np.log10(x),  # annotations count in powers of ten on a logarithmic axis
         "xref": "x",
         "xanchor": "right",
         "xshift": -3,

@@ -50,7 +50,7 @@ class Job:
         return self.state in ("done", "failed", "cancelled")
 
     def finish(self, state: State, error: BertvizError | None = None) -> Job:
-        """Set the final state, after the error: who sees the state may look for the error."""
+        """Set the error, then the final state: whoever reads the state may read the error next."""
         self.error = error
         self.state = state
         return self

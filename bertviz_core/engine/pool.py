@@ -101,7 +101,7 @@ class Pool(AbstractContextManager["Pool"]):
             progress.advance(0)
             self._join(ready)
         if not self.workers:
-            raise WorkerLost("No worker is left.", hint="What was computed is kept: start it again.")
+            raise WorkerLost("No worker is left.", hint="What was computed is stored: start it again.")
 
     def call(self, method: str, *arguments: Any, progress: Progress | None = None) -> dict[Any, Any]:
         """What one method of every worker returns; where a worker has ended, it is replaced and WorkerLost raised."""
@@ -212,14 +212,14 @@ class Pool(AbstractContextManager["Pool"]):
                 elif not self.workers and not self._coming:
                     raise WorkerLost(
                         f"Worker processes do not start: {reason(error)}",
-                        hint="What was computed is kept: mend this and start it again.",
+                        hint="What was computed is stored: fix this and start it again.",
                     ) from error
         if self.workers:
             self._last = time.monotonic()
         elif time.monotonic() - self._last > NO_WORKER:
             raise WorkerLost(
                 f"No worker could be started for {NO_WORKER} s.",
-                hint="Look whether the cluster has free CPUs. What was computed is kept: start it again.",
+                hint="Look whether the cluster has free CPUs. What was computed is stored: start it again.",
             )
 
     def _placed(self, worker: type, workers: int, device: str) -> tuple[Any, int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from bertviz_core.errors import StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
-PIN_DAYS = 7  # a job that was killed pins its results no longer
+PIN_DAYS = 7  # after which the pin of a killed job expires
 WORK_DAYS = 30
 HOUR, DAY = 3600, 86_400  # seconds; an hour is between two sweeps, and between two marks that a result was used
 
@@ -40,7 +40,7 @@ class Store:
     """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes.
 
     Opening never fails: a store that cannot be written is read, one that cannot be read counts as empty, and both are
-    tried anew every few seconds. Each error of sqlite or the system leaves a method as StoreError.
+    tried again every few seconds. Each error of sqlite or the system leaves a method as StoreError.
 
     Args:
         folder: Where it lies; `default_folder()` where none is given.
@@ -152,7 +152,8 @@ class Store:
         """Say that a result was shown, wherever it was read from: the limit drops first what was not."""
         now, cache = time.monotonic(), self.cache
         if isinstance(cache, BytesCache) and now - self._used.get(key, -HOUR) >= HOUR:
-            self._used[key] = now
+            marked = list(self._used.items())  # in one step: other threads mark too
+            self._used = {name: used for name, used in marked if now - used < HOUR} | {key: now}
             cache.mark_used(f"result/{key}")
 
     @contextmanager
@@ -166,10 +167,10 @@ class Store:
                 cache.delete(name)
 
     def pin(self, keys: Iterable[str], days: float) -> str:
-        """Keep the limit from dropping these results until `pinned` with the same keys ends; returns the pin's name."""
-        names = "\n".join(sorted({f"result/{key}" for key in keys})).encode()
-        name = f"pins/{hashlib.sha256(names).hexdigest()}"
-        self._set(name, names, expire=days * DAY)
+        """Keep the limit from dropping these results for so long, or until the entry of the name that is returned is
+        deleted. Each pin has its own name: several jobs may need the same results."""
+        name = f"pins/{uuid.uuid4().hex}"
+        self._set(name, "\n".join(f"result/{key}" for key in keys).encode(), expire=days * DAY)
         return name
 
     def entries(self) -> Iterator[Entry]:

@@ -81,7 +81,7 @@ class BytesCache(diskcache.Cache):
             self.disk.remove(name)
         lost = [(rowid, name) for rowid, name, size in rows if _size(folder / name) != size]
         with self._transact() as (sql, _):
-            for row in lost:  # by its file too: another process may have written the entry anew
+            for row in lost:  # by its file too: another process may have rewritten the entry
                 sql("DELETE FROM Cache WHERE rowid = ? AND filename = ?", row)
         self.expire()
         return len(orphans) + len(lost)

@@ -32,7 +32,7 @@ class StoreFolder:
     """The store's folder, with its cache open as well as can be.
 
     A folder that could not be used is tried again every few seconds; one that was removed or replaced while it was
-    open is opened anew.
+    open is opened again.
 
     Attributes:
         cache: A BytesCache where it can be written, else a ReadingCache.

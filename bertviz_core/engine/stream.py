@@ -15,7 +15,7 @@ PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus that never grow with it; `merge` serves a retried batch."""
+    """Sums over a corpus, whose size does not grow with it; `merge` adds those of another batch or chunk."""
 
     def fresh(self) -> Self:
         """An empty accumulator of the same kind."""
@@ -52,7 +52,7 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example to every accumulator in one pass each: forward, or what `passing` shows of the layers."""
+    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`."""
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
         _run_group(model, group, accumulators, progress, passing or forward)
 

@@ -72,6 +72,6 @@ class TaskQueue:
         if task.tries == TRIES:
             raise BertvizError(
                 f"Part {task.number + 1} of the corpus failed {TRIES} times: {failure}",
-                hint="What was computed is kept: start it again, and it goes on from there.",
+                hint="What was computed is stored: start it again, and it goes on from there.",
             )
         heapq.heappush(self._again, task)

@@ -60,7 +60,7 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str, owner: str) -> Upload:
-        """Store an upload; the same file of the same owner again has its days begin anew.
+        """Store an upload; the same file of the same owner again has its days start again.
 
         Args:
             data: The bytes, checked by the caller.
@@ -95,7 +95,7 @@ class Uploads:
             return None  # of another version
 
     def source(self, token: str) -> Source:
-        """The bytes of an upload, looked up anew at each reading: it may be deleted while a job reads it.
+        """The bytes of an upload, looked up again at each reading: it may be deleted while a job reads it.
 
         Raises:
             InputError: The upload is not here, or not any more.

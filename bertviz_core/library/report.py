@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from bertviz_core.corpora.in_memory import Corpus, source_of
 from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.temporary_store import temporary_store
 from bertviz_core.library.models import Model, checkpoint_of, lent
 from bertviz_core.models.in_memory import predicts_masked_words, transformers_model
 from bertviz_core.models.masked_head import no_head
@@ -47,7 +47,8 @@ def report(
         treebank: Corpus of sections 4.2 and 5.
         coreference: Corpus of section 4.3.
         device: "auto", "cpu" or "cuda".
-        store: True for the store that command and app use, a folder for another one, False for none.
+        store: True for the store that command and app use, a folder for another one, False for none: everything is then
+            computed, what ships with the project too.
         **settings: `max_length`, `limit`, `seed`, `mode` and `dtype`.
 
     Returns:
@@ -66,9 +67,8 @@ def report(
     corpora = _sources({"text": text, "treebank": treebank, "coreference": coreference})
     request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
     request.settings.check(request.checkpoint.max_length)
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory()) if store is False else store
-        opened = Store(None if folder is True else Path(folder))
+    folder = None if isinstance(store, bool) else Path(store)
+    with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
         failed = _compute(request, model, opened, Execution(device))
         write_report(request.read(opened, failed), path)
     return path

@@ -35,7 +35,7 @@ class SwitchedOff:
     Attributes:
         heads: (row, layer, head) bool, what is switched off in each row of the batch.
         sep: None to replace the heads' outputs; (row, token) bool marks SEP, and only the weights to it are set to 0,
-            without normalizing the others anew.
+            without renormalizing the others.
         mean: (layer, head, width of a head), what replaces an output; None for zeros.
         layer: The layer whose attention comes next.
     """

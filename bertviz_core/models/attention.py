@@ -95,7 +95,7 @@ class _AllSeen(Exception):
 def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttention], None]) -> None:
     """Run the encoder over a batch; `observe` sees every layer once, the first layer first.
 
-    The pass ends with the last layer's maps: what that layer would make of them is 6% of BERT-base, for nothing.
+    The pass stops after the last layer's maps: the rest of that layer, 6% of BERT-base's forward pass, is not needed.
     """
     captured = 0
 

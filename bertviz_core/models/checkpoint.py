@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.access import LOCAL, Access
-from bertviz_core.errors import ModelError
+from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import allowed, hub
 from bertviz_core.models.model_files import (
     HEADS,
@@ -115,11 +115,15 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     Raises:
         DownloadNeeded: The hub has the model and this machine has not.
         ModelError: The model is not there, cannot be used, or may not be opened.
+        SettingsError: A revision is given of what is no hub model.
     """
     if name == DEMO:
-        return _open(name, DEMO_FOLDER, None)
-    folder = local_folder(name) if access.folders is None else allowed.models(access).get(name)
+        folder: Path | None = DEMO_FOLDER
+    else:
+        folder = local_folder(name) if access.folders is None else allowed.models(access).get(name)
     if folder is not None:
+        if revision is not None:
+            raise SettingsError(f"A revision is of a hub model, and {name!r} is none.", hint="Omit the revision.")
         return _open(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):

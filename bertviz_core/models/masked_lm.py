@@ -1,7 +1,7 @@
 """The masked-word loss of every segment, and its gradient in the attention of every layer (3.2; methods, section 3).
 
-The graph begins at the embeddings' output, for no parameter wants a gradient, and the backward pass ends at the first
-layer's maps. A map is read and let go as soon as the backward pass reaches its layer.
+The graph begins at the embeddings' output, because no parameter requires a gradient, and the backward pass ends at the
+first layer's maps. A map is read and freed as soon as the backward pass reaches its layer.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ def backward(
 ) -> None:
     """Mask a batch and run the model forward and back; `observe` sees every layer once, the last layer first.
 
-    What is derived is the sum over segments of each one's own mean loss, so that a segment's gradient does not depend
-    on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model shows.
+    What is differentiated is the sum over segments of each one's own mean loss, so that a segment's gradient does not
+    depend on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model
+    shows.
     """
     import torch
 

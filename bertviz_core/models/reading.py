@@ -79,7 +79,7 @@ class Index:
 
 @dataclass
 class Examples(ABC, Generic[Example_co]):
-    """A corpus as encoded examples, read anew on every iteration. It keeps no counters: each reading has its own.
+    """A corpus as encoded examples, read again on every iteration. It keeps no counters: each reading has its own.
 
     Attributes:
         count: How many examples there are, where the source is a part of a corpus.

@@ -107,7 +107,7 @@ class Windows(Examples[Window]):
                 number += 1
 
     def _pieces(self, document: CoreferenceDocument, maximum: int, reading: Reading) -> list[list[int]]:
-        """The pieces of every word; a word that cleans to nothing becomes one [UNK], a monstrous one is cut."""
+        """The pieces of every word: [UNK] for one that cleans to nothing; at most `maximum` pieces of a word."""
         pieces = [self.tokens.pieces(word) for word in document.words]
         if empty := sum(not piece for piece in pieces):
             reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)

@@ -32,7 +32,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
   author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
   booktitle = {Proceedings of the 2019 ACL Workshop BlackboxNLP},
   year = {2019},
-  url = {arXiv:1906.04341}
+  url = {https://arxiv.org/abs/1906.04341}
 }"""
 
 

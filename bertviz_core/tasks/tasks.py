@@ -63,7 +63,7 @@ class Performer:
         self._models = model_pass.LastModel()
 
     def perform(self, task: Task, progress: Progress) -> None:
-        """Perform one task; raises BertvizError for what the user can mend, Cancelled when `progress` says so."""
+        """Perform one task; raises BertvizError for what the user can fix, Cancelled when `progress` says so."""
         PERFORM[task["kind"]](self, task, progress)
 
     def _analyses(self, task: Task, progress: Progress) -> None:

@@ -3,7 +3,7 @@
 It imports the modules that its arguments name first. A line of JSON is a message. In: {"task": ...} and
 {"cancel": true}. Out: {"ready": true} when it has imported them, {"progress": ...} while a task runs, then
 {"end": "done"}, {"end": "cancelled"}, or {"end": "failed", "error": ..., "broken": ...}, where broken says that the
-error was none that the user can mend: such a process is not used again. The end of the input ends the process at once,
+error was none that the user can fix: such a process is not used again. The end of the input ends the process at once,
 whatever it does, so that no worker outlives its server.
 """
 
@@ -110,6 +110,7 @@ def _streams() -> tuple[IO[str], IO[str]]:
     read, write = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    os.write(write, b"\n")  # ends a line that an import has begun
     return open(read, encoding="utf-8"), open(write, "w", encoding="utf-8")  # noqa: PTH123
 
 

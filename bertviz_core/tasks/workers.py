@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import logging
 import os
 import queue
 import subprocess
@@ -22,6 +23,7 @@ from bertviz_core.tasks.tasks import Task
 PATIENCE = 0.3  # seconds that a stage has to hear a cancel before it is ended with its process
 POLL = 0.05
 ROOT = Path(__file__).parents[2]
+log = logging.getLogger(__name__)
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks.worker_process")
 
 
@@ -152,8 +154,22 @@ class Process:
         return status
 
     def _listen(self) -> None:
+        """Pass messages on. What an installed analysis prints before the output is reserved for them is logged."""
         assert self._popen.stdout
-        with self._popen.stdout as lines:
-            for line in lines:
-                self._heard.put(json.loads(line))
-        self._heard.put(None)
+        try:
+            with self._popen.stdout as lines:
+                for line in lines:
+                    if message := _message(line):
+                        self._heard.put(message)
+                    elif line.strip():
+                        log.info("printed by the worker: %s", line.decode("utf-8", "replace").rstrip())
+        finally:
+            self._heard.put(None)
+
+
+def _message(line: bytes) -> dict[str, Any] | None:
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) else None

@@ -23,9 +23,9 @@ SURFACE = (
     Step(
         "Heads are specialists",
         "Sections 1 and 3",
-        "A transformer looks at a text through many attention heads at once: 144 of them in BERT-base. The paper finds "
-        "that many do one simple thing: they attend to the next or the previous token, to [SEP], to full stops and "
-        "commas, or broadly to everything.",
+        "A transformer looks at a text through many attention heads at once: 12 in each of BERT-base's 12 layers. The "
+        "paper finds that many do one simple thing: they attend to the next or the previous token, to [SEP], to full "
+        "stops and commas, or broadly to everything.",
         "overview",
         "The map of heads: each marker is a head, its shape and color what it does.",
         "How many of this model's heads have one of these behaviors?",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -19,15 +18,28 @@ MAX_OTHERS = 512  # other values; a figure is some 20 kB
 _results: OrderedDict[Hashable, Any] = OrderedDict()
 _others: OrderedDict[Hashable, Any] = OrderedDict()
 _lock = threading.Lock()
-_numbers: dict[int, int] = {}  # of the results alive, by identity
-_next_number = itertools.count()
+
+
+class _Identity:
+    """Equal to that of the same result as long as the result is alive, and to no other."""
+
+    __slots__ = ("number", "result")
+
+    def __init__(self, result: Result) -> None:
+        self.number, self.result = id(result), ref(result)
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and (mine := self.result()) is not None and mine is other.result()
 
 
 def derived(work: Callable[..., T], *arguments: Any) -> T:
     """work(*arguments), of the last such calls by any session.
 
     Args:
-        work: A function of a module, without effects; one that is made anew in each run is never found again.
+        work: A function of a module, without effects; one that is made again in each run is never found again.
         arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
     """
     key = (work, *map(_identity, arguments))
@@ -55,7 +67,7 @@ def _remembered(key: Hashable, value: T) -> T:
 
 def _identity(argument: Any) -> Any:
     if isinstance(argument, Result):
-        return Result, _number(argument)
+        return _Identity(argument)
     if isinstance(argument, Mapping):
         return tuple((name, _identity(value)) for name, value in argument.items())
     if isinstance(argument, tuple):
@@ -63,11 +75,3 @@ def _identity(argument: Any) -> Any:
     if isinstance(argument, np.ndarray):
         return argument.shape, argument.dtype.str, argument.tobytes()
     return argument
-
-
-def _number(result: Result) -> int:
-    """A number that no other result ever gets, unlike the identity, which is free again when a result is let go."""
-    number = _numbers.setdefault(id(result), new := next(_next_number))
-    if number == new:
-        weakref.finalize(result, _numbers.pop, id(result))
-    return number

@@ -74,8 +74,8 @@ def jobs() -> Jobs:
 
 
 def find(request: Request) -> Any | None:
-    """The stored result or None; frozen, so that all sessions may share it. Its names are those of the request: who
-    computed it may have had the same files under others."""
+    """The stored result or None; read-only, because all sessions share it. File and model names are taken from the
+    request: another reader may have computed it under other names."""
     key = request.key()
     try:
         result = _read(key, request)
@@ -211,7 +211,7 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
     stored = tuple(filter(store().has, (request.key() for request in requests)))
     key = (stored, repr(series.training))
     result, missing = _assembled(key, series)
-    if len(missing) + len(stored) > len(requests):  # a damaged result may be computed anew
+    if len(missing) + len(stored) > len(requests):  # a damaged result may be computed again
         _assembled.clear(key, series)
     return result, missing
 

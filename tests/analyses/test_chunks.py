@@ -232,3 +232,11 @@ def wait_for_lines(journal: Path, count: int) -> None:
     while lines(journal) < count:
         assert time.monotonic() < ends
         time.sleep(0.001)
+
+
+def test_the_index_of_a_corpus_has_the_format_of_its_analysis(masked, store, monkeypatch):
+    request = request_of("entropy", masked)
+    for expected in (1, 2):
+        chunks.index_of(request, chunked_examples(request, masked), store, lambda count: None)
+        assert len([entry for entry in store.entries() if entry.key.startswith("index/")]) == expected
+        monkeypatch.setitem(chunks.FORMATS, "entropy", 99)

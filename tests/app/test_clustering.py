@@ -66,8 +66,8 @@ def test_as_in_the_paper_divergences_are_sums() -> None:
 
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
     whole = command("--out", str(tmp_path / "a.json"))
-    told = sum(row["behavior"] not in ("broad", "other") for row in whole["table"])
-    assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{told} of 48"
+    with_behavior = sum(row["behavior"] not in ("broad", "other") for row in whole["table"])
+    assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{with_behavior} of 48"
     assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == 48
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-import itertools
-import weakref
 from dataclasses import replace
 from pathlib import Path
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -20,16 +19,11 @@ from bertviz_core.models.checkpoint import find as find_model
 from pages.shared.derived import MAX_RESULTS, derived
 
 CALLS: list[tuple] = []
-NUMBERS = itertools.count()
 
 
 def work(*arguments):
     CALLS.append(arguments)
     return len(CALLS)
-
-
-def count(_result):
-    return next(NUMBERS)
 
 
 def replaced(result, number):
@@ -66,23 +60,29 @@ def test_other_arguments_count_by_their_values(results) -> None:
     assert len(set(different)) == 4
 
 
-def test_a_result_is_let_go_and_no_other_has_its_values(tmp_path: Path) -> None:
+TIMES: list[None] = []
+
+
+def once(result) -> int:
+    """The number of this call; it keeps nothing of the result."""
+    TIMES.append(None)
+    return len(TIMES)
+
+
+def test_what_is_cached_keeps_no_result_alive(tmp_path: Path) -> None:
     request = Request("entropy", find_model("demo"), sample("encyclopedia"))
-    seen = []
-    for _ in range(5):  # a new result may take the place of an old one in memory
+    for number in range(1, 6):  # each may take the place of the one before in memory, but not its value
         result = find(Store(tmp_path), request)
-        assert result is not None
-        alive = weakref.ref(result)
-        seen.append(derived(count, result))
+        assert derived(once, result) == derived(once, result) == number
+        watched = ref(result)
         del result
         gc.collect()
-        assert alive() is None
-    assert len(set(seen)) == 5
+        assert watched() is None
 
 
 def test_derived_results_have_a_bound_of_their_own(results) -> None:
     first, _ = results
-    alive = weakref.ref(derived(replaced, first, -1))
+    alive = ref(derived(replaced, first, -1))
     for number in range(MAX_RESULTS):
         derived(replaced, first, number)
     gc.collect()

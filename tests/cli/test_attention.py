@@ -59,6 +59,11 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
         (("--pair", "3-7"), "'3-7' is no pair of positions"),
         (("--pair", "3:700"), "No token or word begins at position 700"),
         (("--pair", "3:7", "--out", "a.svg"), "not one of .csv"),
+        (("--pair", "3:7:9"), "'3:7:9' is no pair of positions"),
+        (("--pair", "9" * 5000 + ":7"), "999' is no pair of positions"),
+        (("--pair", "3:7", "--head", "1-1"), "reads no --head. Omit --head"),
+        (("--pair", "3:7", "--min-weight", "0.02"), "reads no --min-weight. Omit --min-weight"),
+        (("--head", "1-1", "--revision", "main"), "A revision is of a hub model, and 'demo' is none"),
     ],
 )
 def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], said: str) -> None:

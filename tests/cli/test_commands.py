@@ -99,13 +99,33 @@ def test_extract_writes_maps_and_keeps_other_fields(tmp_path: Path):
     out = tmp_path / "maps.safetensors"
     assert run("extract", tmp_path / "e.json", "--out", out, "--quiet").returncode == 0
     maps = safetensors.numpy.load_file(out)
-    beside = json.loads((tmp_path / "maps.json").read_text())
+    beside = json.loads((tmp_path / "maps.inputs.json").read_text())
     assert beside[0]["id"] == 7
     for entry in beside:
         assert maps[entry["entry"]].shape[-1] == len(entry["tokens"])
     refused = run("extract", tmp_path / "e.json", "--out", tmp_path / "maps.pkl")
     assert refused.returncode == 2
     assert ".safetensors" in refused.stderr
+
+
+def test_extract_leaves_its_input_as_it_is(tmp_path: Path):
+    text = json.dumps([{"words": ["Hello", "world"]}])
+    for name in ("words.json", "maps.inputs.json"):
+        (tmp_path / name).write_text(text)
+    out = tmp_path / "words.safetensors"
+    assert run("extract", tmp_path / "words.json", "--word-level", "--out", out, "--quiet").returncode == 0
+    assert (tmp_path / "words.json").read_text() == text
+    for named in (tmp_path / "maps.inputs.json", tmp_path / "m*.json", tmp_path):
+        refused = run("extract", named, "--out", tmp_path / "maps.safetensors", "--quiet")
+        assert refused.returncode == 2 and "would overwrite an input" in refused.stderr
+    assert (tmp_path / "maps.inputs.json").read_text() == text and not (tmp_path / "maps.safetensors").exists()
+
+
+@pytest.mark.parametrize("option", [("--workers", "2"), ("--ray", "auto"), ("--store", "s"), ("--no-store",)])
+@pytest.mark.parametrize("command", [("attention", "--head", "1-1"), ("extract", "--out", "maps.safetensors")])
+def test_options_without_effect_are_refused(command, option, text: Path):
+    refused = run(*command, text, *option)
+    assert refused.returncode == 2 and "No such option" in refused.stderr
 
 
 def test_the_store_is_listed_and_cleared(text: Path, tmp_path: Path):

@@ -6,19 +6,24 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.source import from_path
 from tests.bracketed import conll
 from tests.cli.running import run
 
 
 def test_json_has_the_table_the_accuracies_and_what_was_dropped(tmp_path: Path):
-    out, strict = tmp_path / "x.json", tmp_path / "strict.json"
+    out, csv, strict = tmp_path / "x.json", tmp_path / "x.csv", tmp_path / "strict.json"
     gold = FOLDER / "coreference.conllu"
     quiet = ("--store", tmp_path / "store", "--quiet")
-    done = run("coreference-heads", "coreference", "--predictions", gold, "--out", out, *quiet)
+    done = run("coreference-heads", "coreference", "--predictions", gold, "--out", out, "--out", csv, *quiet)
     assert done.returncode == 0, done.stderr
+    frame = pd.read_csv(csv)
+    assert set(frame["predictions"]) == {gold.name}
+    assert set(frame["predictions_digest"]) == {from_path(gold).digest[:16]}
     given = json.loads(out.read_text())
     systems = list(dict.fromkeys(row["system"] for row in given["table"]))
     predicted = "predictions: coreference.conllu"

@@ -86,7 +86,12 @@ def test_two_parts_are_joined_and_marked(tmp_path):
     arrays = json.loads(out.read_bytes())["arrays"]
     assert arrays["steps"] == whole.steps.tolist()
     assert arrays["marks"][-1] == {"step": step, "label": "a change"}
-    for wrong in (("--mark", "soon"), ("--mark", "999999999: late")):
+    for wrong in (
+        ("--mark", "soon"),
+        ("--mark", "999999999: late"),
+        ("--mark", "²: x"),
+        ("--mark", "9" * 5000 + ": x"),
+    ):
         done = run("join-emergence", *parts, *wrong, "--out", out, store=tmp_path / "store")
         assert done.returncode == 2
         assert "mark" in done.stderr

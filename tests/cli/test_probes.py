@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from bertviz_core.corpora.source import from_path
 from tests.cli.running import run
 
 NAMES = "right-branching,attention-only,attention-and-words"
@@ -29,12 +31,12 @@ def files(tmp_path_factory) -> dict[str, Path]:
 
 
 def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
-    out, figure = tmp_path / "x.json", tmp_path / "x.html"
+    out, figure, csv, svg = (tmp_path / f"x.{suffix}" for suffix in ("json", "html", "csv", "svg"))
     done = run(
         "probes",
         *(files["train"], "--dev", files["dev"], "--vectors", files["vectors"], "--probes", NAMES),
         *("--epochs", "2", "--decode", "mst", "--misaligned-root", "--no-store", "--quiet", "--out", out),
-        *("--out", figure),
+        *("--out", figure, "--out", csv, "--out", svg),
     )
     assert done.returncode == 0, done.stderr
     result = json.loads(out.read_text())
@@ -53,6 +55,11 @@ def test_a_table_with_a_row_for_each_probe_and_a_figure(files, tmp_path):
     # "The", "cat" and "." have vectors; "sat" and "here" have none
     assert 0 < result["arrays"]["about"]["vectors"]["unknown_words"] < 1
     assert "Right-branching" in figure.read_text()
+    frame = pd.read_csv(csv)
+    for role in ("dev", "vectors"):
+        digest = from_path(files[role]).digest
+        assert set(frame[role]) == {files[role].name} and set(frame[f"{role}_digest"]) == {digest[:16]}
+        assert f"{role}: {files[role].name}" in figure.read_text() and f"{role} {digest[:8]}" in svg.read_text()
 
 
 def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tmp_path):
@@ -78,7 +85,7 @@ def test_mode_paper_has_both_rows_and_one_key_with_or_without_the_flag(files, tm
     [
         (("--probes", "parser"), "There is no probe 'parser'"),
         (("--decode", "best"), "There is no decoding 'best'"),
-        (("--rank", "0"), "below 1"),
+        (("--rank", "0"), "--rank is below 1."),
         (("--vectors", "nowhere.txt"), "cannot be read"),
     ],
 )

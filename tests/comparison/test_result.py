@@ -13,9 +13,10 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.comparison import checkpoints
+from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.comparable import differing, names
 from bertviz_core.comparison.figure import by_depth, distributions, scatter
-from bertviz_core.comparison.result import Change, compare
+from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.samples import sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store

@@ -125,3 +125,13 @@ def test_a_relation_of_a_file_is_no_markup(result):
     named = replace(result, relations=("<a href='x'>", *result.relations[1:]))
     title = relations_figure(named, named.relations[:1]).layout.annotations[0].text
     assert title.startswith("&lt;a href=&#x27;x&#x27;&gt; (n = ")
+
+
+@pytest.mark.parametrize("linear", [False, True])
+def test_a_change_at_step_0_stands_where_step_0_does(result, linear):
+    marked = replace(result, provenance={**result.provenance, "marks": [{"step": 0, "label": "begins"}]})
+    figure = course_figure(marked, result.behaviors(), linear=linear)
+    x = positions(marked.steps)[0]
+    assert {shape.x0 for shape in figure.layout.shapes} == {x}
+    (label,) = (one for one in figure.layout.annotations if "begins" in one.text)
+    assert label.x == (x if linear else np.log10(x))

@@ -120,6 +120,20 @@ def test_what_a_job_needs_is_not_dropped_in_any_process(small):
     assert "0" not in results(small)
 
 
+def test_a_pin_stays_when_another_job_with_the_same_results_ends(small):
+    with small.pinned(["0"]):
+        with Store(small.folder, limit=4 * MB).pinned(["0"]):
+            pass
+        assert list(small.cache._pinned()) == ["result/0"]
+    assert list(small.cache._pinned()) == []
+
+
+def test_uses_are_remembered_for_an_hour_only(small):
+    small._used["long ago"] = time.monotonic() - store_module.HOUR
+    small.mark_used("now")
+    assert set(small._used) == {"now"}
+
+
 def test_a_job_that_was_killed_pins_for_some_days_only(small, monkeypatch):
     small.put("0", os.urandom(3 * MB))
     small.pin(["0"], days=0)

@@ -41,7 +41,11 @@ def test_it_has_every_analysis_figure_and_claim(demo_report):
         "ablation"
     }
     assert page.count("<svg") >= 10 and "95%" in page and "94.3" in page  # of Table 1 in the paper
-    assert page.count("<td>✓ holds</td>") >= 5 and "What was skipped" in page and "@inproceedings" in page
+    assert (
+        page.count("<td>✓ holds</td>") >= 5
+        and "What was skipped" in page
+        and "url = {https://arxiv.org/abs/1906.04341}" in page
+    )
     assert len(page) < 15_000_000
 
 
@@ -81,14 +85,16 @@ def test_a_hostile_name_of_a_corpus(demo_report):
 def test_the_command_computes_what_is_missing_and_says_so(tiny_folder, tmp_path, capsys):
     text = tmp_path / "t.txt"
     text.write_text("the cat sat .\nthe dog slept .\n\n")
+    (tmp_path / "more.txt").write_text("a cat ran .\n")
     out = tmp_path / "report.html"
-    arguments = ["report", "--model", str(tiny_folder), "--text", str(text), "--treebank", "none"]
-    more = ["--coreference", "none", "--max-length", "32", "--store", str(tmp_path / "store")]
+    arguments = ["report", "--model", str(tiny_folder), "--text", str(text), "--text", str(tmp_path / "m*.txt")]
+    more = ["--treebank", "none", "--coreference", "none", "--max-length", "32", "--store", str(tmp_path / "store")]
     app([*arguments, *more, "--out", str(out), "--out", str(tmp_path / "paper")], standalone_mode=False)
     said = capsys.readouterr().err
     assert re.search(r"analyses are not stored yet \(.*Entropy.*\): about \d+ s", said)
     page = out.read_text("utf-8")
     assert "has no masked-word head" in page and "No treebank was given." in page
+    assert "t.txt and 1 more" in page
     assert (tmp_path / "paper" / "report.md").is_file()
     app([*arguments, *more, "--out", str(out)], standalone_mode=False)
     assert "not stored yet" not in capsys.readouterr().err
@@ -104,6 +110,17 @@ def test_the_library_reports_on_a_model_in_memory(planted_folder, tmp_path):
     page = written.read_text("utf-8")
     assert "BertForMaskedLM in memory" in page and "gradients" in page and model.training
     assert "Head 1-1 puts" in page  # planted: to the previous token
+
+
+def test_without_a_store_no_result_is_read_not_even_of_those_that_ship(tmp_path, monkeypatch):
+    def stored(request, store):
+        raise LookupError(len(list(store.heads())))
+
+    monkeypatch.setattr(ReportRequest, "announcement", stored)
+    with pytest.raises(LookupError, match=r"^0$"):
+        bv.report(tmp_path / "x.html", store=False)
+    with pytest.raises(LookupError, match=r"^0$"):
+        app(["report", "--no-store", "--out", str(tmp_path / "x.html")], standalone_mode=False)
 
 
 @pytest.mark.parametrize("name", ["x.pdf", "nowhere/x.html"])

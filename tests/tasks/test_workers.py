@@ -180,6 +180,19 @@ def test_a_programming_error_is_one_line_and_takes_its_process_along(fresh):
     assert fresh.pid is None
 
 
+def test_what_is_printed_before_the_first_message_is_none(fresh, doomed, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nos.write(1, b'Welcome!\\n3\\n\\xff\\nthe beginning of a line')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    progress = Progress()
+    timer = threading.Timer(60, progress.cancelled.set)
+    timer.start()
+    with pytest.raises(BertvizError, match="not on this server"):
+        fresh(doomed, progress)
+    timer.cancel()
+
+
 SERVER = """
 import json, sys, time
 from bertviz_core.engine.jobs import Jobs

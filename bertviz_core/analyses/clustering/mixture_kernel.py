@@ -1,6 +1,6 @@
 """The native kernel for sums of s log2 s: built by the system's C++ compiler on first use, in about 0.1 s.
 
-It is built anew in every process that needs it, into a folder that is gone at once, so that no stale or foreign file
+It is built again in every process that needs it, into a folder that is gone at once, so that no stale or foreign file
 is ever loaded. Where there is no compiler, the caller has a torch path.
 """
 

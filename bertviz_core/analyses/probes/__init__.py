@@ -1,8 +1,8 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: options, splits (train, validation, test), scratch_array, features (word-level maps, computed once),
-probes (scores), training, decoding, structural, scoring, fitting (one probe), controls, probe_run (all of it for one
-treebank).
+In reading order: options, splits, baselines, word_maps and features (word-level maps), scratch_array, word_vectors,
+probes (scores), training, decoding, scoring, fitting (one probe), controls, structural, probe_run (all of it), measure
+(the analysis's interface), sentences; result, table, figure.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ANALYSIS = Analysis(
     options=ProbeOptions,
     columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
     prefix="probe_",
-    forwards=18,  # five networks; trainings take as much again, and more
+    forwards=18,  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead=8.0,
     chunked=False,
 )

@@ -17,8 +17,8 @@ NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights drawn afresh by its own initializer; what is in no layer, its embeddings
-    before all, stays trained."""
+    """The model with its layers' weights re-initialized at random by its own initializer; parameters
+    outside the layers, above all the embeddings, stay trained."""
     import torch
 
     with torch.random.fork_rng(devices=[]):

@@ -36,7 +36,7 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
-    """What the maps of a part are computed by: the model, or its layers drawn afresh by a seed."""
+    """What the maps of a part are computed by: the model, or its layers re-initialized at random by a seed."""
     from bertviz_core.analyses.probes.controls import redrawn
 
     return model if request.options["maps"] is None else redrawn(model, request.options["maps"])

@@ -38,7 +38,7 @@ class ProbeOptions(Options):
     misaligned_root: Annotated[bool, Doc("Also score as released: candidate i with word i+1's vector.")] = False
     optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
     seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
-    dev: Annotated[Path | None, Doc("Test treebank; default: a part of TREEBANK.")] = None
+    dev: Annotated[Path | None, Doc("Treebank to score on; default: a held-out part of the input.")] = None
     vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
 
     def rows(self, paper: bool) -> list[str]:
@@ -56,7 +56,7 @@ class ProbeOptions(Options):
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
         for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
             if number is not None and number < 1:
-                raise SettingsError(f"{name.capitalize()} are below 1.", hint="Choose 1 or more.")
+                raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
 
     def in_mode(self, paper: bool) -> ProbeOptions:
         return replace(self, misaligned_root=False) if paper else self  # mode paper has those rows in any case

@@ -82,7 +82,7 @@ class ProbeRun:
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
-        """Every sentence, those of the test file last, numbered anew; and how many that file gave."""
+        """Every sentence, those of the test file last, renumbered; and how many that file gave."""
         values, test_file = list(examples), []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
@@ -115,7 +115,7 @@ class ProbeRun:
         self.about["vectors"] = {"name": name, "dimension": matrix.shape[1], "unknown_words": float(unknown)}
 
     def _mapped(self, features: Features, names: list[str]) -> None:
-        """The probes on the trained network, and then on networks drawn afresh."""
+        """The probes on the trained network, and then on networks re-initialized at random."""
         for name in names:
             if kind_of(name) == "distances-and-words":
                 self._add(name, [self.fitting.fit(features, name)])

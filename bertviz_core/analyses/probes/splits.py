@@ -26,7 +26,7 @@ class Splits:
 
 
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
-    """The parts of `sentences`, of which the last `given` are a test file of their own (0: a part is held out).
+    """Split `sentences`, of which the last `test_count` come from a separate test file (0: a part is held out).
 
     Sentences of the same words stay together; training sentences that also stand in the test file are left out and
     counted. The cut depends on the seed and the words alone, not on the file's order.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Batch, Encoded
     from bertviz_core.models.masked_lm import LayerGradient
-    from bertviz_core.models.masking import Masking
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
 
@@ -44,8 +43,8 @@ class GradientAverages(SegmentAverages):
 
         super().update(batch, gradient)
         if gradient.layer == 0:  # once a batch
-            gradients = gradient.predictions
-            each = (gradients.loss, gradients.right, gradients.selected, torch.ones_like(gradients.loss))
+            whole = gradient.predictions
+            each = (whole.loss, whole.right, whole.selected, torch.ones_like(whole.loss))
             self.predicted += torch.stack([values.double().sum() for values in each])
 
     def merge(self, other: GradientAverages) -> None:

@@ -1,7 +1,7 @@
 """Universal Dependencies read with function words as governors, as in the paper's Stanford labels.
 
-A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is re-hung: c takes n's
-governor with relation `prep`, and n hangs from c as `pobj`. "He sat on the old mat":
+A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is reattached: c takes n's
+governor with relation `prep`, and n depends on c as `pobj`. "He sat on the old mat":
 
     case(mat, on), obl(sat, mat)   ->   prep(sat, on), pobj(on, mat)
 

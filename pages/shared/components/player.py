@@ -17,7 +17,7 @@ def player(
     Args:
         frames: What of the map's description each frame changes.
         titles: Titles of the frames.
-        at: The frame that the map shows now; from the last one it begins anew.
+        at: The frame that the map shows now; from the last one it starts again.
         map_key: Key of the map.
         key: Of the component, whose `at` in the session state is the frame where it was stopped.
         on_stop: Called then.

@@ -150,7 +150,7 @@ def here(**choices: str) -> str:
 
 
 def problems() -> list[str]:
-    """What of the link could not be restored, as long as the reader has not chosen anew."""
+    """What of the link could not be restored, as long as the reader has not chosen again."""
     values = current().problems
     return [text for key, (text, value) in values.items() if st.session_state.get(key, value) == value]
 

@@ -65,7 +65,7 @@ DEFAULT = EXPLORE[0]
 
 
 def sections() -> dict[str, list[st.Page]]:
-    """The sections of the menu, with their pages: made anew for each run, whose Streamlit writes in them."""
+    """The sections of the menu, with their pages: made again for each run, whose Streamlit writes in them."""
     return {name: [_page(entry) for entry in entries] for name, entries in SECTIONS.items() if entries}
 
 

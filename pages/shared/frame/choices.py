@@ -130,7 +130,7 @@ def _restore(
             address.explicit.discard(key)
             st.session_state[key] = default
         elif _in_popover():
-            st.session_state[key] = value  # sent anew with every run
+            st.session_state[key] = value  # sent again with every run
     address.defaults[key] = default
 
 

@@ -40,5 +40,5 @@ def head_options(checkpoint: Checkpoint) -> list[str]:
 
 
 def neighbor(label: str, options: list[str], step: int) -> str:
-    """The head before or after, round the corner at either end."""
+    """The head before or after, wrapping around at either end at either end."""
     return options[(options.index(label) + step) % len(options)]

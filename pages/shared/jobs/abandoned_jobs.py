@@ -36,6 +36,6 @@ def _leave(asker: str, jobs: Jobs) -> None:
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
 def _connection(asker: str) -> tuple[str, Jobs]:
-    """The session's connection, which Streamlit releases when it closes, and asks for anew in a session that comes
+    """The session's connection, which Streamlit releases when it closes, and requests again in a session that comes
     back."""
     return asker, services.jobs()

@@ -11,7 +11,8 @@ import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import checkpoints
-from bertviz_core.comparison.result import ALPHA, Change, Comparison
+from bertviz_core.comparison.change import ALPHA, Change
+from bertviz_core.comparison.result import Comparison
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.numbers import number

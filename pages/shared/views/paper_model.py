@@ -61,7 +61,7 @@ def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> No
 
 @st.cache_resource(ttl=600, show_spinner=False)
 def _hub_answer(last_state: str, _access: Access) -> Answer:
-    """The hub's answer, asked for once for all readers, off the page's way; anew when a job of it has ended."""
+    """The hub's answer, one for all readers, requested in the background, and again when a download has ended."""
     answer: Answer = Future()
     timer = Timer(DELAY, lambda: answer.set_result(_size(_access)))
     timer.daemon = True  # the server's end waits for no hub

@@ -195,7 +195,7 @@ def sentences(result: Probes, request: Request) -> None:
 
 
 def _page(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
-    """One page of sentences, read anew only for another page or another search."""
+    """One page of sentences, read again only for another page or another search."""
     return _read((request.key(), searched, number), result, request)
 
 

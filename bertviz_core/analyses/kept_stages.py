@@ -19,8 +19,8 @@ from bertviz_core.errors import StoreError
 from bertviz_core.models.encoding import Encoded
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.cluster import Cluster
     from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.models.model import AttentionModel
 
 PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small

@@ -15,15 +15,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertviz_core.analyses import chunks, stages
-from bertviz_core.analyses import cluster as clusters
+from bertviz_core.analyses import chunks, worker_pass
+from bertviz_core.analyses import kept_stages as stages
 from bertviz_core.analyses.chunks import share_done
-from bertviz_core.analyses.cluster import Cluster, task_of
 from bertviz_core.analyses.model_pass import compute_pass
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
+from bertviz_core.analyses.worker_pass import Cluster, task_of
 from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import Task
@@ -31,7 +31,7 @@ from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
-from tests.analyses import test_stages
+from tests.analyses import test_kept_stages
 
 pytest.importorskip("ray")
 ROOT = Path(__file__).parents[2]
@@ -81,10 +81,10 @@ def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, 
 
 def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
     monkeypatch.setattr(stages, "PART_TOKENS", 150)
-    request = test_stages.request_of(masked)
+    request = test_kept_stages.request_of(masked)
     run_on(cluster, request, store)
     whole = compute(request, None, model=masked)
-    assert test_stages.untimed(find_result(store, request)) == test_stages.untimed(whole)
+    assert test_kept_stages.untimed(find_result(store, request)) == test_kept_stages.untimed(whole)
 
 
 def test_lost_workers_change_nothing(cluster, here, masked, store):
@@ -128,7 +128,7 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
 
 def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked, store, monkeypatch):
     """As on another machine: the folder named to the workers is not there, so that its files are sent."""
-    monkeypatch.setattr(clusters, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
+    monkeypatch.setattr(worker_pass, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
     request = request_of("dependency_heads", masked)
     with Cluster(Execution("cpu", workers=1)) as third:
         third.pool.gather(Progress())

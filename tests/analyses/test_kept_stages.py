@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import stages
+from bertviz_core.analyses import kept_stages as stages
 from bertviz_core.analyses.chunks import share_done
+from bertviz_core.analyses.kept_stages import cut
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
-from bertviz_core.analyses.stages import cut
 from bertviz_core.corpora.samples import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.packed_examples import pack_examples, unpack_examples
