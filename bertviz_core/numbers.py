@@ -1,5 +1,6 @@
 """Numbers from untrusted text, and numbers as text."""
 
+import math
 import re
 
 SMALL = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -20,6 +21,15 @@ def small_int(text: str) -> int | None:
 def number(value: float) -> str:
     """Three decimals; three significant digits where those would say little."""
     return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
+
+
+def half_width(value: float | None, form: str = ".2g") -> str:
+    """Half of an interval as text; a dash where there is none.
+
+    >>> half_width(0.0123), half_width(float("nan"))
+    ('0.012', '–')
+    """
+    return "–" if value is None or math.isnan(value) else format(value, form)
 
 
 def plural(count: int, units: str) -> str:

@@ -43,17 +43,14 @@ with st.container(horizontal=True, vertical_alignment="center"):
     named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
 result = derived(cluster_view.labeled, cluster_view.pictured(stored, root), limits, tuple(named.items()))
 
-closeness, (first, other, divergence) = derived(cluster_view.summary, result)
-unit = unit_of(result)
-st.markdown(
-    f"**Two heads of one layer differ by {closeness.within:.3g} {unit} on average, two heads of different layers by "
-    f"{closeness.between:.3g}**: "
-    + (
-        f"heads of one layer are {1 - closeness.ratio:.0%} closer."
-        if closeness.ratio < 1
-        else "heads do not cluster by layer."
-    )
-)
+closeness, pair = derived(cluster_view.summary, result)
+ratio = closeness.ratio
+follows = f": heads of one layer are {1 - ratio:.0%} closer." if ratio < 1 else ": heads do not cluster by layer."
+comparable = ratio >= 0  # not NaN
+st.markdown(f"**{closeness.text(unit_of(result))}**{follows if comparable else '.'}")
+similar = "–", "this model has one head"
+if pair:
+    similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {unit_of(result)}"
 labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTAUGHT]
 left, right = st.columns(2, gap="medium")
 with left:
@@ -66,8 +63,8 @@ with right:
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
 page.metrics(
     [
-        ("Within / between layers", f"{closeness.ratio:.2f}", "paper: often fairly close"),
-        ("Most similar heads", f"{first.label(base)}, {other.label(base)}", f"{divergence:.3g} {unit}"),
+        ("Within / between layers", f"{ratio:.2f}" if comparable else "–", "paper: often fairly close"),
+        ("Most similar heads", *similar),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
         ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", f"and {', '.join(rest)}"),
     ]

@@ -143,8 +143,8 @@ class SegmentAverages:
 
     def result(self) -> dict[str, Any]:
         """The fields of HeadAverages, quantity axis first."""
-        mean = self.sum / self.count  # 0 / 0 is NaN: absent
-        spread = (self.square / self.count - mean.square()).clamp(min=0) / (self.count - 1).clamp(min=1)
+        mean = self.sum / self.count  # 0 / 0 is NaN: absent; so is the error over a single segment
+        spread = (self.square / self.count - mean.square()).clamp(min=0) / (self.count - 1)
         top = self.top.masked_fill(self.top_values.isinf(), -1)
         values = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
         arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in values.items()}

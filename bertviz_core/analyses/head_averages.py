@@ -24,7 +24,7 @@ class HeadAverages(Result):
 
     Attributes:
         mean: Document averages, NaN for a quantity that no segment has.
-        error: Standard error over segments.
+        error: Standard error over segments; a single segment has none.
         segments: (quantity,) how many segments have it.
         top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none.
         top_values: (quantity, layer, head, rank) those values.
@@ -46,8 +46,9 @@ class HeadAverages(Result):
         return self.mean[self.quantities.index(quantity)]
 
     def interval(self, quantity: str) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over segments."""
-        return 1.96 * self.error[self.quantities.index(quantity)]
+        """(layer, head) half-width of the 95% interval over segments; NaN where a single segment has the quantity."""
+        index = self.quantities.index(quantity)
+        return 1.96 * np.where(self.segments[index] > 1, self.error[index], np.nan)
 
     @property
     def present(self) -> list[str]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import OTHER
+from bertviz_core.analyses.clustering.result import nats
 from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.claims.claim import Claim, Verdict, compare, decided
+from bertviz_core.claims.claim import Claim, State, Verdict, compare, decided
 
 POINTS = 0.1  # a substantial difference of two shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
@@ -22,6 +23,8 @@ def _no_head_parses(result: Any) -> Verdict:
     shown = result.default_view()
     row = shown.relations.index(ALL)
     best, offset = float(_score(shown)[row]), float(shown.offset_accuracy[:, row].max())
+    if np.isnan(best):
+        return Verdict("undecided", "Held-out accuracy needs words in both halves of the treebank.")
     return Verdict(
         decided(best - offset < OVERALL),
         f"The best single head finds {best:.1%} of all governors, the best fixed offset {offset:.1%}.",
@@ -90,11 +93,8 @@ def _probe_above(result: Any, probe: str, other: str, points: float) -> Verdict:
 
 def _layers_are_close(result: Any) -> Verdict:
     near = result.closeness
-    return Verdict(
-        decided(near.ratio < 1),
-        f"Two heads of one layer differ by {near.within:.3g} nats on average, two of different layers by "
-        f"{near.between:.3g}.",
-    )
+    state: State = "undecided" if np.isnan(near.ratio) else decided(near.ratio < 1)
+    return Verdict(state, f"{near.text(nats(result.summed))}.")
 
 
 def _behaviors_cluster(result: Any) -> Verdict:
@@ -107,8 +107,8 @@ def _behaviors_cluster(result: Any) -> Verdict:
     within, between = (float(result.divergence[pairs & chosen].mean()) for chosen in (same, ~same))
     return Verdict(
         decided(within < between),
-        f"Two heads with the same behavior differ by {within:.3g} nats on average, two with different behaviors by "
-        f"{between:.3g}.",
+        f"Two heads with the same behavior differ by {within:.3g} {nats(result.summed)} on average, two with different "
+        f"behaviors by {between:.3g}.",
     )
 
 

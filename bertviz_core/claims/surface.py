@@ -10,6 +10,7 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.claims.claim import Claim, Verdict, compare, decided, present_values
 from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
 
 HALF = 0.5
 TO_ITSELF, MOST_HEADS = 0.1, 0.5
@@ -27,8 +28,8 @@ def _one_head_over_half(result: Any, quantity: str, token: str) -> Verdict:
     over = int((values > HALF).sum())
     return Verdict(
         compare(value - half, value + half, HALF),
-        f"Head {head.label()} puts {value:.2f} ± {half:.1g} of its attention on the {token} token; {over} of "
-        f"{values.size} heads put more than {HALF} there.",
+        f"Head {head.label()} puts {value:.2f} ± {half_width(half, '.1g')} of its attention on the {token} token; "
+        f"{over} of {values.size} heads put more than {HALF} there.",
     )
 
 
@@ -79,7 +80,7 @@ def _broad_early_head(result: Any) -> Verdict:
     return Verdict(
         compare(-value - half, -value + half, -BROAD),
         f"Of layers 1 to {len(early)} head {head.label()} is the broadest: its largest weight is {value:.1%} ± "
-        f"{100 * half:.2g} on average.",
+        f"{half_width(100 * half)} on average.",
     )
 
 

@@ -16,9 +16,8 @@ from bertviz_core.models import allowed, hub
 from bertviz_core.models.model_files import (
     HEADS,
     LAYERS,
-    MAX_SIZE,
-    POSITIONS,
     check_sizes,
+    longest_input,
     number,
     read_config,
     read_header,
@@ -26,17 +25,6 @@ from bertviz_core.models.model_files import (
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
-# RoBERTa's family counts positions from the one after the padding index.
-OFFSET = (
-    "roberta",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "roberta-prelayernorm",
-    "camembert",
-    "mpnet",
-    "longformer",
-    "xmod",
-)
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 LONGEST_NOTE = 300  # characters
 PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model")
@@ -67,13 +55,7 @@ class Checkpoint:
     @property
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
-        positions = number(self.config, POSITIONS)
-        if not positions or not 0 < positions <= MAX_SIZE:
-            return None
-        if self.config.get("model_type") not in OFFSET:
-            return positions
-        padding = number(self.config, ("pad_token_id",))
-        return positions - (1 if padding is None else padding) - 1
+        return longest_input(self.config)
 
     @property
     def note(self) -> str:

@@ -14,12 +14,23 @@ from bertviz_core.errors import ModelError
 
 # Names under which the model families keep the same number.
 LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers", "decoder_layers")
-HEADS = ("num_attention_heads", "n_heads", "n_head")
+HEADS = ("num_attention_heads", "n_heads", "n_head", "num_heads", "encoder_attention_heads", "decoder_attention_heads")
 POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len")
 WIDTHS = ("hidden_size", "dim", "d_model", "n_embd", "emb_dim")
 INNER = ("intermediate_size", "hidden_dim", "d_inner", "n_inner")
 OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
 SHARE_LAYERS = ("albert",)  # whose layers have the same weights
+# RoBERTa's family counts positions from the one after the padding index.
+OFFSET = (
+    "roberta",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "roberta-prelayernorm",
+    "camembert",
+    "mpnet",
+    "longformer",
+    "xmod",
+)
 NUMBERED = re.compile(r"(?:^|\.)(\d{1,6})(?=\.)")
 MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
 MAX_LAYERS, MAX_HEADS, MAX_LABELS, MAX_SIZE = 512, 512, 10_000, 1_000_000
@@ -47,9 +58,9 @@ def check_sizes(folder: Path, config: Mapping[str, Any], weights: Mapping[str, A
         weights: Name -> entry of every array, from the headers of the weights.
 
     Raises:
-        ModelError: A number is none, or is too large, or does not fit the weights.
+        ModelError: A number is none, or is too small or too large, or does not fit the weights.
     """
-    problem = _wrong_number(config) or _too_large(config) or _misfit(config, weights)
+    problem = _wrong_number(config) or _too_small(config) or _too_large(config) or _misfit(config, weights)
     if problem:
         raise ModelError(
             f"The model folder {folder.name!r} cannot be used: its config.json says {problem}.",
@@ -77,6 +88,17 @@ def read_header(path: Path) -> dict[str, Any]:
 def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
     """The first of these entries that is a whole number."""
     return next((config[name] for name in names if type(config.get(name)) is int), None)
+
+
+def longest_input(config: Mapping[str, Any]) -> int | None:
+    """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
+    positions = number(config, POSITIONS)
+    if not positions or not 0 < positions <= MAX_SIZE:
+        return None
+    if config.get("model_type") not in OFFSET:
+        return positions
+    padding = number(config, ("pad_token_id",))
+    return positions - (1 if padding is None else padding) - 1
 
 
 @lru_cache(maxsize=1 << 10)
@@ -137,13 +159,26 @@ def _wrong_number(config: Mapping[str, Any]) -> str:
     return ""
 
 
+def _too_small(config: Mapping[str, Any]) -> str:
+    """A model without heads, or one that reads too few tokens to be analyzed."""
+    layers, heads = number(config, LAYERS), number(config, HEADS)
+    if (layers or 0) < 1 or (heads or 0) < 1:
+        absent = "an unknown number of"
+        return (
+            f"{absent if layers is None else layers} layers of {absent if heads is None else heads} heads (at least 1 "
+            "of each is needed, under names such as num_hidden_layers and num_attention_heads)"
+        )
+    longest = 0 if number(config, POSITIONS) == 0 else longest_input(config)
+    if longest is not None and longest < MIN_POSITIONS:
+        return f"it reads {max(longest, 0)} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
+    return ""
+
+
 def _too_large(config: Mapping[str, Any]) -> str:
     """A number with which no model can be built; every one of them may be the size of something."""
-    layers, heads, positions = (number(config, names) for names in (LAYERS, HEADS, POSITIONS))
+    layers, heads = number(config, LAYERS), number(config, HEADS)
     if (layers or 0) > MAX_LAYERS or (heads or 0) > MAX_HEADS:
         return f"{layers} layers of {heads} heads (at most {MAX_LAYERS} of {MAX_HEADS} can be shown)"
-    if positions is not None and 0 <= positions < MIN_POSITIONS:
-        return f"it reads {positions} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
     for name, value in config.items():
         maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
         if type(value) is int and value > maximum and name not in POSITIONS and "theta" not in name:

@@ -133,7 +133,7 @@ def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
 
 
 def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
-    """The heads that attend most alike (section 6), with their divergences in nats."""
+    """The heads that attend most alike (section 6), with their divergences."""
     return results["clustering"].nearest(head, count) if "clustering" in results else []
 
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
 from bertviz_core.paper_report.blocks import Table
 
 ABSENT = "–"
@@ -31,7 +33,7 @@ def heads_table(analysis: Analysis, result: Any) -> Table:
         head, means = highest(values), np.nanmean(values, axis=1)
         shown = column.text(float(values[head.layer, head.head]))
         if isinstance(result, HeadAverages):
-            shown += f" ± {result.interval(column.quantity)[head.layer, head.head]:.2g}"
+            shown += f" ± {half_width(result.interval(column.quantity)[head.layer, head.head])}"
         baseline = column.baseline(result) if column.baseline else None
         reference = f"{baseline[1]}: {column.text(baseline[0])}" if baseline else ABSENT
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
@@ -107,8 +109,11 @@ def probe_table(result: Any) -> Table:
 def clustering_table(result: Any) -> Table:
     """How close heads are within a layer and between layers."""
     near = result.closeness
-    rows = [["within a layer", f"{near.within:.3g}"], ["between layers", f"{near.between:.3g}"]]
-    return Table("Mean Jensen-Shannon divergence of two heads, nats", ["heads", "divergence"], rows)
+    rows = [
+        [pairs, ABSENT if np.isnan(mean) else f"{mean:.3g}"]
+        for pairs, mean in (("within a layer", near.within), ("between layers", near.between))
+    ]
+    return Table(f"Mean Jensen-Shannon divergence of two heads, {unit_of(result)}", ["heads", "divergence"], rows)
 
 
 OF_THE_PAPER: dict[str, Callable[[Any], Table]] = {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bertviz_core import paper
+from bertviz_core.analyses.clustering.result import nats
 from bertviz_core.analyses.coreference_heads.baselines import RANDOM
 from bertviz_core.claims import claims_of
 from bertviz_core.heads import Head, highest
@@ -61,11 +64,15 @@ def _probe(results: Results, base: int) -> Findings:
 
 
 def _clusters(results: Results, base: int) -> Findings:
-    closeness = results["clustering"].closeness
-    nearer = closeness.ratio < 1
+    result = results["clustering"]
+    closeness, nearer = result.closeness, result.closeness.ratio < 1
+    if np.isnan(closeness.ratio):
+        return Findings(
+            f"{closeness.text(nats(result.summed))}.", "In BERT-base heads of one layer are often fairly close."
+        )
     return Findings(
-        f"{'Yes' if nearer else 'No'}: heads of one layer differ by {closeness.within:.3f} nats, heads of different "
-        f"layers by {closeness.between:.3f}.",
+        f"{'Yes' if nearer else 'No'}: heads of one layer differ by {closeness.within:.3f} {nats(result.summed)}, "
+        f"heads of different layers by {closeness.between:.3f}.",
         "In BERT-base heads of one layer are often fairly close, and heads with the same behavior form clusters; here "
         f"heads of one layer are {abs(1 - closeness.ratio):.0%} {'closer' if nearer else 'further apart'}.",
     )

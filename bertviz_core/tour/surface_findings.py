@@ -10,6 +10,7 @@ from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.surface_patterns.norms import change
 from bertviz_core.claims.claim import present_values
 from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.tour.step import Findings
@@ -114,14 +115,14 @@ def switched_off(results: Results, base: int) -> Findings:
     resting = next((group for group in ablation.groups if group["name"] == "to_sep"), None)
     together = (
         f"All {len(resting['heads'])} heads that attend mostly to [SEP] switched off together change it by "
-        f"{resting['loss_change']:+.2f} ± {resting['interval']:.2f} nats"
+        f"{resting['loss_change']:+.2f} ± {half_width(resting['interval'], '.2f')} nats"
         if resting
         else "No head of this model attends mostly to [SEP]"
     )
     important = highest(whole)
     return Findings(
         f"At most {abs(largest):.3f} nats of {ablation.loss:.2f}, for head {head.label(base)} ({largest:+.3f} ± "
-        f"{interval:.3f}).",
+        f"{half_width(interval, '.3f')}).",
         f"{together}; head {important.label(base)} alone, the most important one, "
         f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
         head,

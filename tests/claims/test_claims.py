@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.clustering.result import Closeness
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.claims import CLAIMS, claims_of
 from bertviz_core.claims.claim import compare
@@ -115,12 +116,51 @@ def test_clusters():
     result = SimpleNamespace(
         divergence=divergence,
         behaviors=np.array([["next", "next"], ["to_sep", "to_sep"]]),
-        closeness=SimpleNamespace(within=1.5, between=5.0, ratio=0.3),
+        closeness=Closeness(1.5, 5.0),
+        summed=False,
     )
     assert decide("one layer", result, "clustering").state == "holds"
     verdict = decide("same behavior", result, "clustering")
     assert verdict.state == "holds" and "1.5 nats" in verdict.evidence and "by 5." in verdict.evidence
+    result.summed = True
+    assert "1.5 nats in all" in decide("one layer", result, "clustering").evidence
+    assert "1.5 nats in all" in decide("same behavior", result, "clustering").evidence
     result.behaviors = np.array([["next", "to_sep"], ["to_sep", "next"]])
     assert decide("same behavior", result, "clustering").state == "does not hold"
     result.behaviors = np.array([["next", "other"], ["other", "other"]])
     assert decide("same behavior", result, "clustering") is None
+
+
+def test_an_average_over_one_segment_decides_nothing():
+    result = Averages(previous=heads([0.2, 0.9]), max_weight=heads([0.5, 0.05]))
+    result.half = float("nan")
+    verdict = decide("previous token", result)
+    assert verdict.state == "undecided" and "0.90 ± – of its" in verdict.evidence
+    verdict = decide("very broadly: at most", result, "entropy")
+    assert verdict.state == "undecided" and "5.0% ± – on average" in verdict.evidence
+
+
+def test_a_treebank_without_two_halves_decides_nothing():
+    shown = SimpleNamespace(
+        relations=["all"], paper=False, heldout=lambda: np.array([np.nan]), offset_accuracy=np.array([[0.5]])
+    )
+    verdict = decide("No single head", SimpleNamespace(default_view=lambda: shown), "dependency_heads")
+    assert verdict.state == "undecided" and "nan" not in verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("closeness", "evidence"),
+    [
+        (Closeness(np.nan, 0.4), "no two heads of one layer, two heads of different layers that differ by 0.4 nats"),
+        (
+            Closeness(0.4, np.nan),
+            "two heads of one layer that differ by 0.4 nats on average, no two heads of different",
+        ),
+        (Closeness(np.nan, np.nan), "no two heads of one layer, no two heads of different layers."),
+        (Closeness(0.0, 0.0), "differ by 0 nats on average"),
+    ],
+)
+def test_a_model_without_pairs_of_heads_to_compare_decides_nothing(closeness, evidence):
+    result = SimpleNamespace(closeness=closeness, summed=False)
+    verdict = decide("one layer", result, "clustering")
+    assert verdict.state == "undecided" and evidence in verdict.evidence and "nan" not in verdict.evidence

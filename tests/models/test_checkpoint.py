@@ -57,6 +57,8 @@ def test_parameters_are_counted_from_the_headers(tiny_folder, tiny):
         ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0}, 0, 0, 513),
         ({"model_type": "xlnet", "n_layer": 12, "n_head": 12}, 12, 12, None),
         ({"max_position_embeddings": -1}, 0, 0, None),
+        ({"model_type": "t5", "num_layers": 6, "num_heads": 8}, 6, 8, None),
+        ({"encoder_layers": 6, "encoder_attention_heads": 16}, 6, 16, None),
     ],
 )
 def test_every_family_has_its_own_names_for_its_sizes(config, layers, heads, max_length):

@@ -157,7 +157,7 @@ def test_an_encoder_decoder_is_refused(folder):
 
 
 def test_a_model_of_another_kind_is_refused(folder):
-    (folder / "config.json").write_text('{"model_type": "nothing-known"}')
+    (folder / "config.json").write_text('{"model_type": "nothing-known", "n_layer": 2, "n_head": 2}')
     with pytest.raises(ModelError, match="cannot be loaded"):
         loading.load(checkpoint.find(str(folder)), "cpu")
 

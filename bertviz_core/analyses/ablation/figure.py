@@ -11,7 +11,7 @@ from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import Head, all_heads, ranks
-from bertviz_core.numbers import number
+from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
@@ -65,7 +65,9 @@ def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
 def shown(column: HeadColumn, value: float, interval: float) -> str:
     """A value with its interval as text: changes with their sign."""
     sign = "" if column.quantity == "gradient_estimate" else "+"
-    return f"{value:{sign}.1%} ± {interval:.1%}" if column.percent else f"{value:{sign}.3g} ± {interval:.2g} nats"
+    if column.percent:
+        return f"{value:{sign}.1%} ± {half_width(interval, '.1%')}"
+    return f"{value:{sign}.3g} ± {half_width(interval)} nats"
 
 
 def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
@@ -73,7 +75,7 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
     heads = all_heads(*change.shape)
     texts = [
-        f"{head.label(base)}: {number(value)} ± {half:.2g} nats; estimate {number(guess)}"
+        f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"
         for head, value, half, guess in zip(heads, change.flat, interval.flat, estimate.flat, strict=True)
     ]
     figure = go.Figure(
@@ -118,7 +120,7 @@ def groups_figure(result: Ablation) -> go.Figure:
         go.Scatter(
             x=[group["loss_change"] for group in result.groups],
             y=names,
-            error_x={"array": [group["interval"] for group in result.groups], "thickness": 1.5, "width": 3},
+            error_x={"array": [group["interval"] or 0.0 for group in result.groups], "thickness": 1.5, "width": 3},
             mode="markers",
             name="the group",
             marker={"size": 10, "color": LINE, "symbol": "circle"},
@@ -146,7 +148,7 @@ def group_rows(result: Ablation) -> list[dict[str, Any]]:
         {
             "group": group_name(group["name"]),
             "heads": len(group["heads"]),
-            "change, nats": f"{number(group['loss_change'])} ± {group['interval']:.2g}",
+            "change, nats": f"{number(group['loss_change'])} ± {half_width(group['interval'])}",
             "random heads, nats": "–" if group["random_draws"] == [] else number(group["random_loss_change"]),
         }
         for group in result.groups

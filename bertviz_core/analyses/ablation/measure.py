@@ -104,7 +104,7 @@ def _records(groups: list[Group], change: np.ndarray, interval: np.ndarray) -> l
                 "name": group.name,
                 "heads": heads,
                 "loss_change": float(change[at]),
-                "interval": float(interval[at]),
+                "interval": None if np.isnan(interval[at]) else float(interval[at]),
                 "random_loss_change": float(np.mean(draws)) if draws else None,
                 "random_draws": draws,
             }

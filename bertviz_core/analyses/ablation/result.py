@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.results import to_lists
 from bertviz_core.heads import Head, all_heads
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class Ablation(HeadAverages):
         right: How many masked tokens the whole model gets right.
         masked: How many there are.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
-            `interval` (half-width of the 95% interval), `random_loss_change`, the mean of `random_draws`: of as many
-            heads drawn from the same layers, or None where such a draw is the group itself.
+            `interval` (half-width of the 95% interval, None for a single segment), `random_loss_change`, the mean of
+            `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
         removed: (point,) heads removed, the least important first.
         removed_loss: (point,) the loss without them, in nats.
         word_numbers: (layer, head, rank) segments of the words whose loss rises most, -1 for none.
@@ -88,6 +89,13 @@ class Ablation(HeadAverages):
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
 
+    @classmethod
+    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The fields of stored bytes; earlier versions stored 0 as the interval over a single segment."""
+        if values["segments"][values["quantities"].index("loss_change")] > 1:
+            return values
+        return values | {"groups": [group | {"interval": None} for group in values["groups"]]}
+
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the whole model gets right."""
@@ -99,7 +107,8 @@ class Ablation(HeadAverages):
         return Head(*map(int, np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)))
 
     def matter(self) -> int:
-        """How many heads make the loss rise by more than their 95% interval when they are switched off."""
+        """How many heads make the loss rise by more than their 95% interval when they are switched off; none where a
+        single segment leaves no interval."""
         return int((self["loss_change"] > self.interval("loss_change")).sum())
 
     def correlation(self) -> float:
@@ -124,7 +133,7 @@ class Ablation(HeadAverages):
     def arrays(self) -> dict[str, Any]:
         # Spelled out: zero-argument super() breaks in a dataclass with slots.
         frame = HeadAverages.arrays(self)
-        intervals = {f"{name}_interval": self.interval(name).tolist() for name in self.present}
+        intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}
         counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
         return frame | intervals | counts | {"gradient_correlation": _known(self.correlation())}
 

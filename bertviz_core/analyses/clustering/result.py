@@ -30,8 +30,26 @@ class Closeness(NamedTuple):
     @property
     def ratio(self) -> float:
         """Mean divergence within layers, divided by that between layers: under 1 heads of one layer are closer than
-        others."""
-        return self.within / self.between
+        others. NaN where there are no such pairs, and where heads of different layers do not differ."""
+        return self.within / self.between if self.between else float("nan")
+
+    def text(self, unit: str) -> str:
+        """Both means in words; which pairs there are none of, where a layer has one head, or a model one layer."""
+        if not np.isnan([self.within, self.between]).any():
+            return (
+                f"Two heads of one layer differ by {self.within:.3g} {unit} on average, two heads of different layers "
+                f"by {self.between:.3g}"
+            )
+        pairs = {"two heads of one layer": self.within, "two heads of different layers": self.between}
+        return "This model has " + ", ".join(
+            f"no {name}" if np.isnan(mean) else f"{name} that differ by {mean:.3g} {unit} on average"
+            for name, mean in pairs.items()
+        )
+
+
+def nats(summed: bool) -> str:
+    """Unit of a divergence in a sentence: of the mean per token, or of the sum over tokens."""
+    return "nats in all" if summed else "nats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +166,7 @@ class Clustering(Result):
         return {"pairs": tidy({"head": names[first].tolist()}, columns)}
 
     def claim(self) -> str:
-        unit, near = "nats" + " in all" * self.summed, self.closeness
-        return (
-            f"Two heads of one layer differ by {near.within:.3g} {unit} on average, two heads of different layers by "
-            f"{near.between:.3g}; the stress of the embedding is {self.stress:.2f}."
-        )
+        return f"{self.closeness.text(nats(self.summed))}; the stress of the embedding is {self.stress:.2f}."
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         """A row for each head; the labels of the nearest ones count from `base`."""

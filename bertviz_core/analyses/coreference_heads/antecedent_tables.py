@@ -111,4 +111,4 @@ def groups_table(
 
 
 def _counts_table(axes: dict[str, Sequence[str]], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
-    return tidy(axes, {"n": n + 0 * right, "right": right})
+    return tidy(axes, {"n": np.broadcast_to(n, right.shape), "right": right})

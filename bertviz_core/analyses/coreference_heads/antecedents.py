@@ -181,7 +181,7 @@ class AntecedentCounts(Result):
         """Every head on every type of mention; and every head and every system by distance and by gender."""
         names = [head.label() for head in all_heads(*self.correct.shape[2:])]
         right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
-        counts = self.correct.reshape(*self.correct.shape[:2], -1)
+        counts = self._known().reshape(*self.correct.shape[:2], -1)
         return {
             "heads": heads_table(names, right, self.n),
             "groups": groups_table(names, counts, self.systems, self.system_correct, self.group_n),
@@ -235,12 +235,16 @@ class AntecedentCounts(Result):
             return self.system_correct[self.systems.index(choice)]
         return self.correct[choice.direction, :, choice.head.layer, choice.head.head]
 
+    def _known(self) -> np.ndarray:
+        """`correct`; NaN where a causal model cannot look ahead."""
+        known = self.correct.astype(float)
+        if self.provenance["model"]["causal"]:
+            known[1] = np.nan
+        return known
+
     def _typed(self) -> np.ndarray:
         """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
-        typed = np.moveaxis(by_type(np.moveaxis(self.correct, 1, -1)), 3, 1).astype(float)
-        if self.provenance["model"]["causal"]:
-            typed[1] = np.nan
-        return typed
+        return np.moveaxis(by_type(np.moveaxis(self._known(), 1, -1)), 3, 1)
 
 
 def _most(right: np.ndarray) -> Head:

@@ -11,13 +11,14 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import Head, all_heads, highest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALL, UAS = "all", "UAS"  # every word, as in the release; every word whose relation is not `punct`
-ROOT = "root"  # no head can find the governor of a root, so it has no row
+ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
+ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 

@@ -82,7 +82,11 @@ class DependencyHeads(ViewedResult):
             n, offset_correct = n @ member.T, offset_correct @ member.T
             correct = np.einsum("mr,fdrlh->fdmlh", member, correct)
         totals = zip(names, n.sum(0), strict=True)
-        keep = [row for row, (name, count) in enumerate(totals) if row < 2 or (count >= min_count and name != ROOT)]
+        keep = [
+            row
+            for row, (name, count) in enumerate(totals)
+            if row < 2 or (count >= min_count and name.split(":")[0].lower() != ROOT)
+        ]
         return RelationCounts(
             self.provenance | {"options": self.provenance["options"] | options},
             relations=[names[row] for row in keep],

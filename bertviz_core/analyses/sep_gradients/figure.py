@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.sep_gradients.result import CLASSES, SepGradients
 from bertviz_core.heads import Head, ranks
-from bertviz_core.numbers import number
+from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.palette import TOKENS
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 
@@ -85,7 +85,7 @@ def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
 
     def shown(quantity: str) -> str:
         value, interval = result[quantity][at], result.interval(quantity)[at]
-        return f"{number(value)} ± {interval:.2g}  ({ranks(result[quantity])[at]} of {result[quantity].size})"
+        return f"{number(value)} ± {half_width(interval)}  ({ranks(result[quantity])[at]} of {result[quantity].size})"
 
     forms = {"attention": "attention_to_{}", "gradient": "to_{}", "attention × gradient": "to_{}_times_attention"}
     return [

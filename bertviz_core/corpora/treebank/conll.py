@@ -10,7 +10,7 @@ import conllu
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
 
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
+from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.numbers import small_int
 
 COLUMNS = len(DEFAULT_FIELDS)
@@ -92,7 +92,7 @@ def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
         lines[0],
         tuple(row["form"] for _, row in words),
         tuple(row["head"] for _, row in words),
-        tuple(row["deprel"] for _, row in words),
+        tuple(relation_name(row["deprel"]) for _, row in words),
     )
     return check_tree(sentence, lines, single_root=universal)
 
@@ -157,4 +157,4 @@ def _plain(text: str) -> tuple[str, int, str] | None:
         return None
     number, _, relation = fields[1].partition("-")
     governor = small_int(number)
-    return None if governor is None or not relation else (fields[0].strip(), governor, relation)
+    return None if governor is None or not relation else (fields[0].strip(), governor, relation_name(relation))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from bertviz_core.errors import shorten
 
+TOTALS = ("all", "UAS")  # rows beside those of relations
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -15,7 +17,7 @@ class Sentence:
         number: Its place in the file, from 0, broken sentences counted.
         line: Where its first word stands, from 1.
         words: Their forms.
-        relations: Relation of each word to its governor.
+        relations: Relation of each word to its governor, see `relation_name`.
         governors: For each word the word that governs it, counted from 1; 0 is the root.
     """
 
@@ -43,6 +45,16 @@ class BrokenSentence(Exception):
     @property
     def where(self) -> str:
         return f"line {self.line}" + (f" ({self.detail})" if self.detail else "")
+
+
+def relation_name(label: str) -> str:
+    """A label of a file as the name of a relation: one that tables would take for a total gets an underscore.
+
+    >>> relation_name("nsubj:pass"), relation_name("UAS"), relation_name("all:x")
+    ('nsubj:pass', 'UAS_', 'all_:x')
+    """
+    base, colon, subtype = label.partition(":")
+    return f"{base}_{colon}{subtype}" if base in TOTALS else label
 
 
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:

@@ -28,15 +28,15 @@ def pictured(result: Clustering, root: bool = False) -> Clustering:
         return derived(Clustering.embedded, result, result.mds_seed, root)
 
 
-def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float]]:
+def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float] | None]:
     """How close heads of one layer are; and the two heads most alike, with their divergence."""
     return result.closeness, closest_pair(result)
 
 
-def closest_pair(result: Clustering) -> tuple[Head, Head, float]:
-    """The two heads most alike, with their divergence."""
-    pairs = ((head, *result.nearest(head, 1)[0]) for head in all_heads(*result.shape))
-    return min(pairs, key=lambda pair: pair[2])
+def closest_pair(result: Clustering) -> tuple[Head, Head, float] | None:
+    """The two heads most alike, with their divergence; None for a model of one head."""
+    pairs = ((head, *near) for head in all_heads(*result.shape) for near in result.nearest(head, 1))
+    return min(pairs, key=lambda pair: pair[2], default=None)
 
 
 def thresholds() -> Thresholds:

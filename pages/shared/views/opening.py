@@ -67,7 +67,8 @@ def _probes(selection: Selection) -> Head | None:
 
 def _clustering(selection: Selection) -> Head | None:
     result: Clustering | None = services.find(selection.request("clustering"))
-    return None if result is None else derived(cluster_view.closest_pair, result)[0]
+    pair = None if result is None else derived(cluster_view.closest_pair, result)
+    return pair and pair[0]
 
 
 OPENING: dict[str, Callable[[Selection], Any]] = {

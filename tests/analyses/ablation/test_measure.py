@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from bertviz_core.analyses.ablation import measure as ablation
+from bertviz_core.analyses.ablation.figure import change_map, estimate_figure, group_rows, groups_figure, head_rows
 from bertviz_core.analyses.ablation.groups import groups
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.registry import ANALYSES
@@ -19,9 +22,11 @@ from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError
+from bertviz_core.exports import to_json
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import loading
 from bertviz_core.models.segments import Segments
+from bertviz_core.plotting.svg.figure import figure_svg
 from bertviz_core.settings import Execution, Settings
 from tests.oracles.ablation import PROJECTIONS, Ablated
 from tests.predicting import SETTINGS, TEXT, load, save
@@ -258,3 +263,20 @@ def test_tables_hold_every_group_and_word(result: Ablation) -> None:
     assert list(tables["curve"]["loss"]) == result.removed_loss.tolist()
     words = tables["words"].groupby("head").size().to_dict()
     assert words == {head.label(): len(list(result.words(head))) for head in all_heads(2, 2)}
+
+
+def test_a_single_segment_has_no_intervals(model: loading.AttentionModel) -> None:
+    request = Request("ablation", model.checkpoint, SOURCE, replace(SETTINGS, limit=1))
+    result = compute(request, None, Execution("cpu"), model=model)
+    assert result["loss_change"].max() > 0 and result.matter() == 0
+    written = json.loads(to_json(result))
+    assert {group["interval"] for group in written["groups"]} == {None}
+    assert {row["loss_change_interval"] for row in written["table"]} == {None}
+    assert {value for row in written["arrays"]["loss_change_interval"] for value in row} == {None}
+    assert "± –" in change_map(result, ANALYSES["ablation"].columns[0]).hover[0]
+    assert "± –" in group_rows(result)[0]["change, nats"]
+    assert all(row["value"].split("± ")[1].startswith("–") for row in head_rows(result, Head(0, 0)))
+    for figure in (estimate_figure(result), groups_figure(result)):
+        assert "<svg" in figure_svg(figure, "", "")
+    stored = replace(result, groups=[group | {"interval": 0.0} for group in result.groups])  # as earlier versions did
+    assert Ablation.from_bytes(stored.to_bytes()).groups == result.groups

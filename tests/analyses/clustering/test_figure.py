@@ -14,7 +14,9 @@ from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
+from bertviz_core.paper_report.tables import clustering_table
 from bertviz_core.plotting.style import BEHAVIORS
+from pages.shared.views.cluster_view import closest_pair
 
 
 @pytest.fixture
@@ -119,3 +121,24 @@ def test_brackets_end_above_their_leaves(result: Clustering) -> None:
     tree = matrix(result).data[0]
     feet = sorted(x for x, y in zip(tree.x, tree.y, strict=True) if y == 0)
     assert feet == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (2, 2)])
+def test_models_without_pairs_and_identical_heads_have_words_and_figures(shape: tuple[int, int]) -> None:
+    heads = shape[0] * shape[1]
+    divergence = np.zeros((heads, heads))
+    picture, (linkage, order) = embed(divergence), dendrogram(divergence)
+    provenance = {"settings": {"mode": "corrected"}}
+    averages, rest = np.zeros((6, *shape)), (10, picture.points, picture.stress, linkage, order, 0, False)
+    result = Clustering(provenance, divergence, averages, *rest, {}, {}).labeled(Thresholds(), {})
+    assert math.isnan(result.closeness.ratio) and "nan" not in result.claim()
+    assert (closest_pair(result) is None) == (heads == 1)
+    assert "nan" not in str(clustering_table(result).rows)
+    assert by_behavior(result).data and matrix(result).data and len(result.tables()["pairs"]) == math.comb(heads, 2)
+
+
+def test_a_report_names_the_sums_of_mode_paper(result: Clustering) -> None:
+    assert "nats per token" in clustering_table(result).caption
+    result.provenance["settings"]["mode"] = "paper"
+    assert "nats, summed over tokens" in clustering_table(result).caption
+    assert "nats in all" in result.claim()

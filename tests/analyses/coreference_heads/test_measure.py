@@ -338,6 +338,10 @@ def test_a_causal_model_cannot_look_ahead(tokens):
     )
     assert result.default_view().best().direction == 0 and result.default_view().directions == DIRECTIONS[:1]
     assert set(result.to_frame()["direction"]) == {"", DIRECTIONS[0]}
+    for table in result.tables().values():
+        back = table["direction"] == DIRECTIONS[1]
+        assert back.any() and table.loc[back, ["right", "accuracy"]].isna().all(axis=None)
+        assert table["n"].notna().all() and table.loc[~back, "right"].notna().all()
 
 
 def test_candidates_are_a_choice_of_counts_that_are_there(tokens):

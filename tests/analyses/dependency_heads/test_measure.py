@@ -231,3 +231,13 @@ def test_relations_of_a_real_treebank_are_counted_as_the_file_has_them(model):
     assert (n.pop("all"), n.pop("UAS")) == (counted.total(), counted.total() - counted["punct"])
     del counted["root"]  # no row: no head can find it
     assert n == counted and result.provenance["skipped"] == []
+
+
+def test_roots_of_any_case_have_no_row_and_labels_named_as_totals_are_relations(model):
+    text = "a\t2-all\nb\t0-ROOT\n\nc 2-UAS\nd 0-root\ne 2-all:x\nf 2-punct\n"
+    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(text.encode(), "x"))
+    result = compute(asked, None, Execution("cpu"), model=model)
+    counts = {name: int(n) for name, n in zip(result.show().relations, result.show().n.sum(0), strict=True)}
+    assert counts == {"all": 6, "UAS": 5, "UAS_": 1, "all_": 1, "all_:x": 1, "punct": 1}
+    merged = result.show(merge_subtypes=True)
+    assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]
