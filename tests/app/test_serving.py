@@ -7,11 +7,15 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
+from bertviz_core.analyses.clustering import embedding
+from bertviz_core.import_lock import IMPORTING
 from pages.shared.frame import serving
 from tests.app.driving import open_app
 
@@ -59,29 +63,15 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     assert not found & {"torch", "transformers", "sklearn", "scipy"}
 
 
-RACE = """
-import sys, threading, time
-import numpy as np
-from bertviz_core.analyses.clustering import embedding
-from pages.shared.frame import serving
-serving.first_page_served.set()
-problems = []
-threading.excepthook = lambda args: problems.append(repr(args.exc_value))
-distances = np.ones((4, 4)) - np.eye(4)
-work = [serving._import_later, lambda: embedding.embed(distances), lambda: embedding.dendrogram(distances)]
-threads = [threading.Thread(target=each) for each in work]
-for thread in threads:
-    thread.start()
-    time.sleep(0.01)
-for thread in threads:
-    thread.join()
-print(*problems)
-"""
-
-
-def test_pages_may_import_at_once_what_has_circular_imports() -> None:
-    done = subprocess.run([sys.executable, "-c", RACE], check=True, capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.strip() == ""
+@pytest.mark.parametrize("work", [embedding.embed, embedding.dendrogram])
+def test_of_two_pages_one_imports_at_a_time_what_has_circular_imports(work: Callable[[np.ndarray], object]) -> None:
+    thread = threading.Thread(target=work, args=(np.ones((4, 4)) - np.eye(4),), daemon=True)
+    with IMPORTING:
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 def test_what_is_imported_later_waits_for_the_first_page() -> None:
