@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared.frame import serving
+from tests.app.driving import open_app
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +28,7 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
     async def once() -> None:
         async with serving.lifespan(None):
             for thread in threading.enumerate():
-                if thread.name == "get ready":
+                if thread.name == "_get_ready":
                     thread.join(60)
 
     asyncio.run(once())
@@ -54,4 +56,51 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "STREAMLIT_SERVER_HEADLESS": "true"}
     found = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
     assert {"plotly.graph_objects", "pages.shared.views.clearest_heads"} <= found
-    assert not found & {"torch", "transformers"}
+    assert not found & {"torch", "transformers", "sklearn", "scipy"}
+
+
+RACE = """
+import sys, threading, time
+import numpy as np
+from bertviz_core.analyses.clustering import embedding
+from pages.shared.frame import serving
+serving.first_page_served.set()
+problems = []
+threading.excepthook = lambda args: problems.append(repr(args.exc_value))
+distances = np.ones((4, 4)) - np.eye(4)
+work = [serving._import_later, lambda: embedding.embed(distances), lambda: embedding.dendrogram(distances)]
+threads = [threading.Thread(target=each) for each in work]
+for thread in threads:
+    thread.start()
+    time.sleep(0.01)
+for thread in threads:
+    thread.join()
+print(*problems)
+"""
+
+
+def test_pages_may_import_at_once_what_has_circular_imports() -> None:
+    done = subprocess.run([sys.executable, "-c", RACE], check=True, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.strip() == ""
+
+
+def test_what_is_imported_later_waits_for_the_first_page() -> None:
+    imported: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving, "first_page_served", threading.Event())
+        patch.setattr(serving, "import_module", imported.append)
+        thread = threading.Thread(target=serving._import_later, daemon=True)
+        thread.start()
+        thread.join(0.05)
+        assert thread.is_alive() and not imported
+        open_app()
+        thread.join(60)
+    assert imported == [*serving.LATER]
+
+
+def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"]
+    environment = os.environ | {"BERTVIZ_PUBLIC": "maybe", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "BERTVIZ_PUBLIC is 'maybe'" in done.stderr and "Traceback" not in done.stderr
