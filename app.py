@@ -4,6 +4,7 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 
 import streamlit as st  # isort: skip
 
+from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from pages.shared import boxes
 from pages.shared.frame import address, appearance, catalogue, serving, sidebar
@@ -11,6 +12,10 @@ from pages.shared.jobs import panel as job_panel
 from pages.shared.views import opening
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
+    try:
+        from_environment()  # Streamlit goes on after an error of the lifespan, and answers nothing
+    except BertvizError as error:
+        raise SystemExit(f"{error.what} {error.hint}") from None
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
 else:
     st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
@@ -35,3 +40,4 @@ else:
     address.leave(complete)
     with notes:
         boxes.link_problems(address.problems())
+    serving.first_page_served.set()

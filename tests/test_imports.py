@@ -17,7 +17,7 @@ from bertviz_core.analyses.registry import BUILT_IN
 ROOT = Path(__file__).parents[1]
 REGISTRY = "bertviz_core.analyses.registry"
 LAYERS = (  # a module may import its own layer and those above it in this list
-    ("bertviz_core.errors", "bertviz_core.version"),
+    ("bertviz_core.errors", "bertviz_core.import_lock", "bertviz_core.version"),
     ("bertviz_core.access", "bertviz_core.heads", "bertviz_core.numbers", "bertviz_core.paper"),
     ("bertviz_core.settings",),
     ("bertviz_core.corpora",),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.special import erfc
 
 from bertviz_core.analyses.proportions import Z95, wilson
+
+erfc = np.vectorize(math.erfc, otypes=[float])  # without scipy, which threads cannot import at once
 
 
 def two_sided(difference: np.ndarray, error: np.ndarray) -> np.ndarray:

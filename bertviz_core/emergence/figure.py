@@ -132,7 +132,7 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
 
 def _title(result: Emergence, name: str) -> str:
     row = result.relations.index(name)
-    return f"{name} (n = {result.n[:, row].sum():,})"
+    return f"{escape(name)} (n = {result.n[:, row].sum():,})"
 
 
 def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:

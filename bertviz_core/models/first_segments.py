@@ -39,21 +39,24 @@ class FirstSegments:
     encoded once, however often and in any order they are requested. Threads may share it."""
 
     segments: Segments
-    known: dict[int, Encoded] = field(default_factory=dict)
-    last: int = 0
-    tokens: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self.known: dict[int, Encoded] = {}
+        self.last = self.tokens = 0
         self.coming: Iterator[Encoded] = iter(self.segments)
 
     def pick(self, number: int) -> Encoded:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self.lock:
-            while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
-                self.last = example.number + 1
-                self.tokens += len(example)
-                self.known[self.last] = example
+            try:
+                self._read_to(number)
+            except BaseException:  # the iterator is over: it would say that the corpus ends here
+                self._begin()
+                raise
         if number in self.known:
             return self.known[number]
         beyond = self.last < number and self.tokens >= MAX_TOKENS
@@ -64,6 +67,12 @@ class FirstSegments:
             where=self.segments.source.name,
             hint=f"Choose a number from 1 to {self.last:,}.",
         )
+
+    def _read_to(self, number: int) -> None:
+        while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
+            self.last = example.number + 1
+            self.tokens += len(example)
+            self.known[self.last] = example
 
     def number_of(self, hit: Hit) -> int:
         """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among

@@ -13,6 +13,7 @@ from threading import Event, Thread
 
 from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.import_lock import IMPORTING
 
 TIMEOUT = 5.0  # seconds that the hub has for an answer
 SPARE = 10**9  # bytes that a download leaves free on the disk
@@ -25,7 +26,8 @@ def cached(name: str, revision: str | None, patterns: Sequence[str], access: Acc
         DownloadNeeded: The hub has it, this machine has not, and there is room for it.
         ModelError: The hub does not have it, cannot be reached or may not be used, or there is no room.
     """
-    from huggingface_hub import snapshot_download
+    with IMPORTING:
+        from huggingface_hub import snapshot_download
 
     try:
         return Path(
@@ -88,7 +90,8 @@ def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[N
 
 def size_of(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> int:
     """Bytes that a download would take; raises ModelError when the hub cannot say."""
-    from huggingface_hub import HfApi
+    with IMPORTING:
+        from huggingface_hub import HfApi
 
     try:
         api = HfApi(token=access.hub_token)

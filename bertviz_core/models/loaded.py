@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
+from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
 
@@ -27,7 +28,8 @@ class LoadedModels:
 
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
         """A loaded model; models are loaded one at a time, since two at once take twice the memory and no less time."""
-        from bertviz_core.models.single_input import load_to_view
+        with IMPORTING:
+            from bertviz_core.models.single_input import load_to_view
 
         key = (checkpoint.fingerprint(), dtype)
         if model := self._find(key):

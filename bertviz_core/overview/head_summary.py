@@ -139,7 +139,7 @@ def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, fl
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
-    fixed offsetand the most similar heads."""
+    fixed offset, and the most similar heads."""
     known = columns(results)
     table = head_frame({column.name: column.values for column in known})
     behavior = behavior_labels(results, thresholds, linguistic(results))

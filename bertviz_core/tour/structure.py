@@ -29,7 +29,7 @@ def _syntax(results: Results, base: int) -> Findings:
         f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
         f"Direct objects are {DOBJ[1] - DOBJ[2]:.0f} points above their offset in BERT-base; this model's clearest "
         f"relation is {gain:.0f} points above its own."
-        + (" It is too young, or too small, for the paper's linguistic heads." if gain < 15 else ""),
+        + (" It has been trained too little, or is too small, for the paper's linguistic heads." if gain < 15 else ""),
         best,
     )
 

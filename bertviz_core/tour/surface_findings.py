@@ -31,7 +31,7 @@ def specialists(results: Results, base: int) -> Findings:
     young = groups.get("broad", 0) > labels.size / 2
     return Findings(
         f"{number} of {labels.size}{f': {parts}' if parts else ''}; the rest are {rest}.",
-        size + ("Most of its heads are still broad, as before training: it is young." if young else ""),
+        size + ("Most of its heads are still broad, as before training: it has been trained little." if young else ""),
         unclear=""
         if number
         else "No head of this model is above a threshold of Figure 6 other than that of broad heads.",
@@ -114,10 +114,10 @@ def switched_off(results: Results, base: int) -> Findings:
     largest, interval = change[head.layer, head.head], ablation.interval("to_sep_loss_change")[head.layer, head.head]
     resting = next((group for group in ablation.groups if group["name"] == "to_sep"), None)
     together = (
-        f"All {len(resting['heads'])} heads that rest on [SEP] switched off together change it by "
+        f"All {len(resting['heads'])} heads that attend mostly to [SEP] switched off together change it by "
         f"{resting['loss_change']:+.2f} ± {half_width(resting['interval'], '.2f')} nats"
         if resting
-        else "No head of this model rests on [SEP]"
+        else "No head of this model attends mostly to [SEP]"
     )
     important = highest(whole)
     return Findings(
@@ -126,7 +126,7 @@ def switched_off(results: Results, base: int) -> Findings:
         f"{together}; head {important.label(base)} alone, the most important one, "
         f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
         head,
-        "" if resting else "No head of this model rests on [SEP], so there is little to take away.",
+        "" if resting else "No head of this model attends mostly to [SEP], so there is little to take away.",
     )
 
 

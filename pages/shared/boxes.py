@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.writing import isolated
@@ -28,6 +30,29 @@ def error(problem: BertvizError) -> None:
     """Draw an error: what happened, where, and what to do."""
     where = f"**{_without_folders(problem.where)}**  \n" if problem.where else ""
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
+
+
+def fragment(run_every: float | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """st.fragment whose errors are drawn in its place when it runs alone, without the frame that draws them else."""
+
+    def decorate(work: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(work)
+        def run(*arguments: Any, **options: Any) -> None:
+            try:
+                work(*arguments, **options)
+            except BertvizError as problem:
+                if not _runs_alone():
+                    raise
+                error(problem)
+
+        return st.fragment(run, run_every=run_every)
+
+    return decorate
+
+
+def _runs_alone() -> bool:
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def _without_folders(text: str) -> str:

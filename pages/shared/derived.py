@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -12,23 +13,11 @@ import numpy as np
 from bertviz_core.analyses.results import Result
 
 T = TypeVar("T")
-MAX_ENTRIES = 512  # values; a figure is some 20 kB
-
-
-class _Call:
-    """A function with its arguments, which it needs until the work is done; what is cached keeps no result alive."""
-
-    __slots__ = ("arguments", "identity", "work")
-
-    def __init__(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self.work, self.arguments = work, arguments
-        self.identity = (work, *map(_identity, arguments))
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Call) and self.identity == other.identity
+MAX_RESULTS = 64  # values that are results themselves, with all their arrays
+MAX_OTHERS = 512  # other values; a figure is some 20 kB
+_results: OrderedDict[Hashable, Any] = OrderedDict()
+_others: OrderedDict[Hashable, Any] = OrderedDict()
+_lock = threading.Lock()
 
 
 class _Identity:
@@ -53,16 +42,26 @@ def derived(work: Callable[..., T], *arguments: Any) -> T:
         work: A function of a module, without effects; one that is made again in each run is never found again.
         arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
     """
-    value: T = _last(_Call(work, arguments))
-    return value
-
-
-@lru_cache(maxsize=MAX_ENTRIES)
-def _last(call: _Call) -> Any:
-    value = call.work(*call.arguments)
-    call.arguments = ()
+    key = (work, *map(_identity, arguments))
+    with _lock:
+        for values in (_results, _others):
+            if key in values:
+                values.move_to_end(key)
+                found: T = values[key]
+                return found
+    value = work(*arguments)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
+    return _remembered(key, value)
+
+
+def _remembered(key: Hashable, value: T) -> T:
+    """The value, or the one that another thread has remembered meanwhile."""
+    values, most = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
+    with _lock:
+        value = values.setdefault(key, value)
+        while len(values) > most:
+            values.popitem(last=False)
     return value
 
 

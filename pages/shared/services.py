@@ -22,12 +22,13 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.loaded import LoadedModels
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.overview.stored_results import StoredResult, stored_results
-from bertviz_core.settings import Weights
+from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
 
@@ -76,11 +77,11 @@ def find(request: Request) -> Any | None:
     """The stored result or None; read-only, because all sessions share it. File and model names are taken from the
     request: another reader may have computed it under other names."""
     key = request.key()
-    store().mark_used(key)
     try:
         result = _read(key, request)
     except LookupError:
         return None
+    store().mark_used(key)  # read from the cache of results it is used too
     names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
     return derived(_renamed, result, names, request.checkpoint.name, request.checkpoint.revision)
 
@@ -110,6 +111,25 @@ def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
 @st.cache_resource(show_spinner=False)
 def _models() -> LoadedModels:
     return LoadedModels()
+
+
+def segments(source: Source, loaded: AttentionModel, settings: Settings) -> FirstSegments:
+    """The first segments of a corpus; by its name too, since errors have it, and another reader's is private."""
+    key = (loaded.checkpoint.fingerprint(), source.digest, source.name, repr(settings))
+    return _segments(key, source, loaded, settings)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _segments(key: tuple[str, ...], _source: Source, _model: AttentionModel, _settings: Settings) -> FirstSegments:
+    from bertviz_core.models.segments import Segments
+
+    return FirstSegments(Segments(_source, _model.tokens, _settings))
+
+
+def delete_upload(token: str, owner: str) -> None:
+    """Delete a reader's upload, and what is remembered of its text."""
+    uploads().delete(token, owner)
+    _segments.clear()
 
 
 def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
@@ -153,8 +173,11 @@ def runs() -> tuple[StoredResult, ...]:
 
 def run(key: str, analysis: str, names: tuple[tuple[str, str], ...]) -> Any | None:
     """A stored result by its key, with this reader's names of corpora (digest, name); None where it is gone."""
-    result = _run(key, analysis)
-    return None if result is None else derived(_renamed, result, names, *_model_of(result))
+    try:
+        result = _run(key, analysis)
+    except LookupError:
+        return None
+    return derived(_renamed, result, names, *_model_of(result))
 
 
 def _model_of(result: Result) -> tuple[str, str | None]:
@@ -162,9 +185,12 @@ def _model_of(result: Result) -> tuple[str, str | None]:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _run(key: str, analysis: str) -> Any | None:
+def _run(key: str, analysis: str) -> Any:
+    """An absence is raised, because what raises is not cached."""
     data = store().get(key)
-    return None if data is None else registry.ANALYSES[analysis].result_class.from_bytes(data)
+    if data is None:
+        raise LookupError(key)
+    return registry.ANALYSES[analysis].result_class.from_bytes(data)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

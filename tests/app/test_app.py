@@ -249,3 +249,34 @@ def test_a_models_path_is_in_its_help_alone(tiny_folder: Path) -> None:
     box = app.selectbox(key="model")
     assert box.value == str(tiny_folder) and tiny_folder.name in box.options and str(tiny_folder) in box.help
     assert str(tiny_folder) not in words(app)
+
+
+def test_the_maximum_length_is_that_of_the_model_until_it_is_chosen(tiny_folder: Path) -> None:
+    app = open_app("surface_patterns", model=str(tiny_folder))
+    assert app.number_input(key="max_length").value == 64
+    tiny = next(option for option in app.selectbox(key="model").options if option != "demo")
+    app.selectbox(key="model").set_value("demo").run()
+    assert app.number_input(key="max_length").value == 128
+    assert "max_length" not in app.query_params
+    app.number_input(key="max_length").set_value(32).run()
+    app.selectbox(key="model").set_value(tiny).run()
+    assert app.number_input(key="max_length").value == 32
+
+
+def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def script() -> None:
+        from bertviz_core.errors import StoreError
+        from pages.shared import boxes
+
+        @boxes.fragment()
+        def part() -> None:
+            raise StoreError("The store is full.")
+
+        part()
+
+    app = AppTest.from_function(script).run()
+    assert app.exception and not app.error  # the frame draws it
+    monkeypatch.setattr("pages.shared.boxes._runs_alone", lambda: True)
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    assert "The store is full" in app.error[0].value.replace("\\", "")

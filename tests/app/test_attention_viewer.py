@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,6 +11,8 @@ from urllib.parse import unquote
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bertviz_core.corpora.samples import sample
+from bertviz_core.errors import InputError
 from pages.shared.frame import viewer_link
 from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.sentences import SENTENCES
@@ -219,6 +222,14 @@ def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:
     assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
 
 
+def test_another_model_reads_a_text_that_is_too_long_as_far_as_the_first(planted_folder: Path) -> None:
+    text = f"the cat{' ' * 992}andand"  # the first side reads its first letter
+    app = viewer(beside="two models", model2=str(planted_folder), input="own text", text=text)
+    assert "what follows was cut off" in words(app)
+    assert not app.error
+    assert "reads other tokens" not in words(app)
+
+
 def test_another_models_tokens_are_its_own(tiny_folder: Path) -> None:
     app = viewer(beside="two models", model2=str(tiny_folder), max_length="64")
     assert not app.error
@@ -324,3 +335,18 @@ def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> Non
     sentence = {"words": ["vice versa", "."], "governors": [0, 1], "relations": ["root", "punct"]}
     assert viewer_link.to_tree(sentence) is None
     assert viewer_link.to_tree(sentence | {"words": ["vice", "."]}) is not None
+
+
+def test_segments_are_remembered_by_the_name_of_the_file_and_forgotten_with_an_upload(demo) -> None:
+    from bertviz_core.settings import Settings
+    from pages.shared import services
+
+    theirs = sample("encyclopedia")
+    mine = replace(theirs, name="mine.txt")
+    first = services.segments(theirs, demo, Settings())
+    assert services.segments(theirs, demo, Settings()) is first
+    with pytest.raises(InputError) as refused:
+        services.segments(mine, demo, Settings()).pick(10**6)
+    assert refused.value.where == "mine.txt"
+    services.delete_upload("x" * 43, "owner")
+    assert services.segments(theirs, demo, Settings()) is not first

@@ -101,3 +101,23 @@ def test_a_store_of_nothing_says_what_to_do(tmp_path: Path, monkeypatch) -> None
     app = open_app("compare")
     assert not app.exception
     assert "two stored results" in " ".join(info.value for info in app.info)
+
+
+def test_a_run_that_is_dropped_is_said_to_be_and_comes_back(tmp_path: Path) -> None:
+    from pages.shared import services
+
+    store = Store(tmp_path / "store")
+    settings = Settings(max_length=16, limit=3)
+    request = Request("entropy", find("demo"), sample("encyclopedia"), settings)
+    compute_all([request], store)
+    app = open_app("compare", analysis="entropy")
+    name = next(option for option in app.selectbox(key="a").options if "3 inputs" in option)
+    store.clear()
+    services._run.clear()  # as if no reader had seen it yet
+    app.selectbox(key="a").set_value(name).run()
+    assert not app.exception
+    assert "no longer in the store" in app.info[0].value
+    compute_all([request], store)
+    again = open_app("compare", analysis="entropy", a=request.key()[:16])
+    assert not again.exception and not again.info
+    assert again.selectbox(key="a").value == request.key()[:16]

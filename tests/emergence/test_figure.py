@@ -121,6 +121,12 @@ def test_a_change_of_the_training_is_marked_in_every_panel(result):
     assert not course_figure(result, labels).layout.shapes
 
 
+def test_a_relation_of_a_file_is_no_markup(result):
+    named = replace(result, relations=("<a href='x'>", *result.relations[1:]))
+    title = relations_figure(named, named.relations[:1]).layout.annotations[0].text
+    assert title.startswith("&lt;a href=&#x27;x&#x27;&gt; (n = ")
+
+
 @pytest.mark.parametrize("linear", [False, True])
 def test_a_change_at_step_0_stands_where_step_0_does(result, linear):
     marked = replace(result, provenance={**result.provenance, "marks": [{"step": 0, "label": "begins"}]})

@@ -154,6 +154,17 @@ def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
         pick(segments, 2)
 
 
+def test_a_corpus_that_cannot_be_read_says_so_every_time(tiny, source):
+    broken = source('[{"text": "the cat"}, {"text": 3}]', "given.json")
+    segments = FirstSegments(Segments(broken, tiny.tokens, Settings(max_length=32)))
+    errors = []
+    for _ in range(2):
+        with pytest.raises(InputError) as refused:
+            segments.pick(2)
+        errors.append(str(refused.value))
+    assert errors[0] == errors[1] and "no segment" not in errors[0]
+
+
 @pytest.mark.parametrize("name", ["encyclopedia", "treebank", "coreference"])
 def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
     source = sample(name)

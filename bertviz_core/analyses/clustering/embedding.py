@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertviz_core.import_lock import IMPORTING
+
 STARTS = {"classical_mds": 1, "random": 4}
 
 
@@ -30,7 +32,8 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embeddin
     Args:
         divergence: (head, head), symmetric.
     """
-    from sklearn.manifold import MDS
+    with IMPORTING:
+        from sklearn.manifold import MDS
 
     distances = np.sqrt(divergence) if root else divergence
     scale = distances.max()
@@ -46,8 +49,9 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embeddin
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average-linkage clustering: (head - 1, 4) linkage as scipy writes it, and (head,) the order of the leaves in
     which neighbors are as alike as the tree allows."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
+    with IMPORTING:
+        from scipy.cluster.hierarchy import leaves_list, linkage
+        from scipy.spatial.distance import squareform
 
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)

@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.clustering.hover import AS_IS, hover_data, unit_of
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.import_lock import IMPORTING
 from bertviz_core.plotting.palette import SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 from bertviz_core.plotting.template import finish
@@ -34,7 +35,8 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
 
 def _tree(result: Clustering) -> go.Scatter:
     """The dendrogram's brackets; leaves stand at 0, 1, 2 and so on."""
-    from scipy.cluster.hierarchy import dendrogram
+    with IMPORTING:
+        from scipy.cluster.hierarchy import dendrogram
 
     x: list[float | None] = []
     y: list[float | None] = []

@@ -19,6 +19,7 @@ from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
+from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.windows import Window, Windows
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 def score(request: Request, predictions: Source) -> np.ndarray:
     """(group,) items that the system gets right; raises InputError where its documents are not the corpus's."""
-    from bertviz_core.models.loading import load_tokens
+    with IMPORTING:
+        from bertviz_core.models.loading import load_tokens
 
     return score_windows(Windows(request.source, load_tokens(request.checkpoint), request.settings), predictions)
 

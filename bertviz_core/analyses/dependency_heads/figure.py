@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import plotly.graph_objects as go
 
 from bertviz_core import paper
@@ -24,10 +26,11 @@ def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
     frame = result.to_frame()
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
+    labels = frame["relation"].map(escape)  # a treebank's, and no markup
     figure = go.Figure()
     figure.add_scatter(
         x=percent["accuracy"],
-        y=frame["relation"],
+        y=labels,
         mode="markers",
         name="best head",
         marker={"color": COLOR, "size": 10},
@@ -42,7 +45,7 @@ def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
     )
     figure.add_scatter(
         x=percent["baseline_accuracy"],
-        y=frame["relation"],
+        y=labels,
         mode="markers",
         name="best fixed offset",
         marker={"color": GREY, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
@@ -51,7 +54,7 @@ def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
     )
     figure.add_scatter(
         x=[row[1] if row else None for row in paper_values],
-        y=frame["relation"],
+        y=labels,
         mode="markers",
         name="paper (BERT-base, WSJ)",
         marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},

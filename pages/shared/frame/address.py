@@ -18,6 +18,8 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared import boxes
+
 STATE = "address"
 
 
@@ -106,7 +108,7 @@ def leave(complete: bool) -> None:
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
     """A function as a fragment whose choices go to the address when it runs alone."""
 
-    @st.fragment
+    @boxes.fragment()
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
         try:

@@ -56,12 +56,16 @@ def slider(label: str, low: float, high: float, default: float, step: float, *, 
     return _drawn(key, default, st.slider(label, low, high, step=step, key=key, **more))
 
 
-def number(label: str, low: int, high: int = 10**9, default: int | None = 0, *, key: str, **more: Any) -> Any:
-    """A whole number; None where the default is None and nothing is entered."""
-    _restore(label, key, default, functools.partial(_whole, low=low, high=high), range(low, high + 1))
+def number(
+    label: str, low: int, high: int = 10**9, default: int | None = 0, *, key: str, follows: bool = False, **more: Any
+) -> Any:
+    """A whole number; None where the default is None and nothing is entered. `follows` as in `_restore`."""
+    _restore(label, key, default, functools.partial(_whole, low=low, high=high), range(low, high + 1), follows)
+    if follows:
+        more["on_change"] = _explicit(key, more.get("on_change"))
     empty = {"value": None} if default is None else {}
     draw: Any = st.number_input
-    return _drawn(key, default, draw(label, low, high, key=key, **empty, **_sized(more)))
+    return _drawn(key, default, draw(label, low, high, key=key, **empty, **_sized(more)), follows)
 
 
 def page_of(total: int, size: int, *, key: str) -> int:
@@ -123,6 +127,7 @@ def _restore(
         is_invalid = valid is not None and value is not None and value not in valid
         is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
         if is_invalid or is_unchosen:
+            address.explicit.discard(key)
             st.session_state[key] = default
         elif _in_popover():
             st.session_state[key] = value  # sent again with every run

@@ -16,8 +16,8 @@ from streamlit import cli_util
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server import server_util
 
-from bertviz_core.access import from_environment
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import catalogue
 from pages.shared.frame.owner_cookie import OwnerCookie
@@ -25,7 +25,12 @@ from pages.shared.frame.upload_quota import UploadQuota
 
 # What the first page imports; torch and transformers are none of it.
 SHARED = ("page", "views.overview_view", "views.clearest_heads", "components.head_map")
+# What pages import when they need it.
+LATER = ("scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
+
+
+first_page_served = threading.Event()
 
 
 @asynccontextmanager
@@ -35,9 +40,9 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     The frame is to run at every address: a fresh server would run a file of the folder `pages` without it, Streamlit's
     older way, until the first visit to its start.
     """
-    from_environment()  # a server whose limits cannot be read does not start
     PagesManager.uses_pages_directory = False
-    threading.Thread(target=_get_ready, name="get ready", daemon=True).start()
+    for work in (_get_ready, _import_later):
+        threading.Thread(target=work, name=work.__name__, daemon=True).start()
     yield
 
 
@@ -50,6 +55,14 @@ def _get_ready() -> None:
     for analysis in ANALYSES.values():
         _ = analysis.result_class
     find(DEMO).fingerprint()  # remembered
+
+
+def _import_later() -> None:
+    """Import what no first page should wait for; a page that needs it earlier imports it itself."""
+    first_page_served.wait()
+    for name in LATER:
+        with IMPORTING:
+            import_module(name)
 
 
 def _to_default(request: Request) -> RedirectResponse:

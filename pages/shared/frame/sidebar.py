@@ -117,7 +117,7 @@ def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
         key="weights",
         disabled=not entry.reads_maps,
         help="`norms` weighs each attention weight by the length of what the token passes on: how much it moves "
-        "(Kobayashi et al. 2020). It makes no difference to [SEP] gradients.",
+        "(Kobayashi et al. 2020). It makes no difference to [SEP] gradients and ablation.",
     )
     with st.popover("More settings", icon=":material/tune:", width="stretch"):
         return _more_settings(checkpoint, mode, weights)
@@ -132,6 +132,7 @@ def _more_settings(checkpoint: Checkpoint, mode: Mode, weights: Weights) -> Sett
         max_length,
         min(128, max_length),
         key="max_length",
+        follows=True,
         help=f"At most {max_length} for this model. Longer inputs are cut or skipped, and counted.",
     )
     limit = choices.number("Limit inputs (0 = all)", 0, key="limit")

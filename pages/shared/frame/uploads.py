@@ -61,7 +61,7 @@ def check_size(data: bytes, name: str) -> None:
 
 def delete(address: str, kind: str) -> None:
     """Delete an own upload; one that a link opened only leaves this reader's list."""
-    services.uploads().delete(address.removeprefix(PREFIX), owner())
+    services.delete_upload(address.removeprefix(PREFIX), owner())
     for each in KINDS:  # a treebank may be listed as text too
         visible(each).pop(address, None)
 

@@ -10,7 +10,7 @@ from pages.shared import boxes, services
 from pages.shared.jobs import reader_jobs
 
 
-@st.fragment(run_every=0.5)
+@boxes.fragment(run_every=0.5)
 def running(job: Job) -> None:
     """Draw the running job: progress, rate, time left, and Cancel; the page is run again when the job has ended."""
     if _is_over(job):
@@ -50,7 +50,7 @@ def beside() -> None:
         _beside(unfinished)
 
 
-@st.fragment(run_every=1.0)
+@boxes.fragment(run_every=1.0)
 def _beside(jobs: list[Job]) -> None:
     if any(map(_is_over, jobs)):
         st.rerun()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core.analyses.ablation.result import Ablation, Word
+from pages.shared import boxes
 from pages.shared.boxes import joined, plain
 from pages.shared.frame import viewer_link
 from pages.shared.frame.selection import Selection
@@ -12,7 +13,7 @@ from pages.shared.frame.selection import Selection
 TOLERANCE = 0.05  # of the whole model's loss
 
 
-@st.fragment
+@boxes.fragment()
 def words(result: Ablation, selection: Selection) -> None:
     """The masked words whose loss rises most without the chosen head, with the guesses before and after."""
     worst = list(result.words(selection.head))

@@ -105,12 +105,17 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     return f"{', '.join([model, *different])} on {corpora[origin['corpus']['digest']]}"
 
 
-def _result(analysis: str, address: str) -> Any:
+def _result(analysis: str, run_address: str) -> Any:
     emergence = services.shipped_emergence()
-    if address in checkpoints.names(emergence, analysis):
-        return services.checkpoint_run(address, analysis)
-    key = next(run.key for run in services.runs() if run.key.startswith(address))
-    return services.run(key, analysis, tuple(_corpora(analysis).items()))
+    if run_address in checkpoints.names(emergence, analysis):
+        return services.checkpoint_run(run_address, analysis)
+    key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
+    result = services.run(key, analysis, tuple(_corpora(analysis).items())) if key else None
+    if result is None:
+        services.runs.clear()  # which had it a few seconds ago
+        st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
+        address.stop()
+    return result
 
 
 def quantity(comparison: Comparison) -> str:

@@ -13,6 +13,7 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import half_width, number
 from bertviz_core.overview.clearest import segments
+from pages.shared import boxes
 from pages.shared.boxes import joined, plain
 from pages.shared.frame import choices, viewer_link
 from pages.shared.frame.selection import Selection
@@ -63,7 +64,7 @@ def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadCo
     st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
 
 
-@st.fragment
+@boxes.fragment()
 def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
     st.subheader(f"Top segments for head {selection.label}")

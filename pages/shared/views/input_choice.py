@@ -10,6 +10,7 @@ from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
+from pages.shared import services
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.frame.sidebar import MAX_LENGTH
@@ -65,8 +66,8 @@ def again(selection: Selection, model: AttentionModel) -> OneInput:
         return _pick(selection, model, int(state["segment"]))
     if state["input"] == "example":
         return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
-    texts = (state["text"] or "", state["second"] or "")
-    return from_text(*texts, model.tokens, selection.settings, pre_split=state["given"])
+    text, second = ((state[key] or "")[:MAX_CHARACTERS] for key in ("text", "second"))
+    return from_text(text, second, model.tokens, selection.settings, pre_split=state["given"])
 
 
 def forget_marks() -> None:
@@ -130,12 +131,4 @@ def _open(hit: Hit, segments: FirstSegments) -> None:
 
 
 def _known(selection: Selection, model: AttentionModel) -> FirstSegments:
-    identity = (selection.checkpoint.fingerprint(), selection.source.digest, repr(selection.settings))
-    return _segments(identity, selection, model)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _segments(identity: tuple[str, ...], _selection: Selection, _model: AttentionModel) -> FirstSegments:
-    from bertviz_core.models.segments import Segments
-
-    return FirstSegments(Segments(_selection.source, _model.tokens, _selection.settings))
+    return services.segments(selection.source, model, selection.settings)

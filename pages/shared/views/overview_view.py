@@ -89,7 +89,7 @@ def _row(request: Request) -> dict[str, str]:
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
         "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
-        "rests on": counted(origin),
+        "based on": counted(origin),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -89,3 +90,8 @@ def test_an_example_is_drawn_with_every_guess_of_the_relation(result):
     strokes = [group.find(f"{SVG}path").get("stroke") for group in svg.findall(f"{SVG}g")]
     assert strokes.count(RIGHT) == example.right and strokes.count(WRONG) == example.words - example.right
     assert len(strokes) == len(words) + example.words
+
+
+def test_a_relation_of_a_file_is_no_markup(result):
+    named = replace(result, relations=["<b>x</b>", *result.relations[1:]])
+    assert all(trace.y[0] == "&lt;b&gt;x&lt;/b&gt;" for trace in paper_figure(named).data)
