@@ -47,8 +47,8 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(ad
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
     assert heading.inner_text() == "Guesses of head 2-3"
-    page.get_by_role("radio", name="antecedent->mention").or_(
-        page.get_by_role("button", name="antecedent->mention")
+    page.get_by_role("radio", name="antecedent → mention").or_(
+        page.get_by_role("button", name="antecedent → mention")
     ).first.click()
     page.wait_for_function("location.search.includes('direction=antecedent-%3Emention')", timeout=10_000)
     browser.settle(page)

@@ -85,7 +85,7 @@ def test_back_restores_a_step_of_the_tour_and_three_lead_out_of_it(page: Any) ->
 
 def test_a_link_copied_after_a_choice_shows_the_same(chromium: Any, page: Any) -> None:
     follow(page, "Coreference heads", "Coreference heads")
-    page.get_by_role("radiogroup").filter(has_text="antecedent").get_by_text("antecedent->mention").click()
+    page.get_by_role("radiogroup").filter(has_text="antecedent").get_by_text("antecedent → mention").click()
     browser.settle(page)
     assert "direction=antecedent" in page.url
     follow(page, "Overview", "Overview")

@@ -29,7 +29,7 @@ def test_the_owner_is_known_after_a_reload_and_a_guest_never_is(address: str, ch
     owners, guests = chromium.new_context(), chromium.new_context()
     page = open_in(owners, f"{address}/entropy")
     page.get_by_text("Your own text").click()
-    page.set_input_files(".st-key-uploader input[type=file]", FILE)
+    page.set_input_files("[class*=st-key-uploader] input[type=file]", FILE)
     page.locator("[data-testid=stMain]").get_by_text("demo on private.txt").wait_for(timeout=60_000)
     browser.settle_but_skeletons(page)
     link = page.url

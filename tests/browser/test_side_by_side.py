@@ -54,6 +54,7 @@ def test_what_stands_side_by_side_outlasts_the_first_opening_of_its_popover(chro
     page.get_by_role("button", name="Compare").last.click()
     page.locator("[data-testid=stPopoverBody]").wait_for()
     page.keyboard.press("Escape")
+    page.get_by_role("button", name="Options").click()
     page.get_by_text("Hide special tokens").click()
     page.wait_for_url("**hide=true**")
     browser.settle(page)
