@@ -52,11 +52,11 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(ad
     ).first.click()
     page.wait_for_function("location.search.includes('direction=antecedent-%3Emention')", timeout=10_000)
     browser.settle(page)
-    said = page.get_by_text("guesses right").first.inner_text()
+    title = page.get_by_text("guesses right").first.inner_text()
     again = browser.open_page(chromium, page.url)
     assert again.locator("h3", has_text="Guesses").inner_text() == "Guesses of head 2-3"
     assert again.get_by_text("which the paper does not measure").count() == 1
-    assert again.get_by_text("guesses right").first.inner_text() == said
+    assert again.get_by_text("guesses right").first.inner_text() == title
     assert page.problems == again.problems == []
     page.close()
     again.close()

@@ -11,13 +11,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_heads.antecedent_tables import claim_of, groups_table, heads_table, table_row
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.coreference_heads.groups import (
-    FOLDS,
-    TYPE_ROWS,
-    by_distance,
-    by_gender,
-    by_type,
-)
+from bertviz_core.analyses.coreference_heads.groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import is_above, share

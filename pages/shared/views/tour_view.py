@@ -80,8 +80,8 @@ def go(number: str | None = None) -> None:
         st.session_state[KEY] = number
     address.release("head")
     parameters = {**st.query_params.to_dict(), KEY: st.session_state[KEY]}
-    left_out = {"head"} | ({KEY} if parameters[KEY] == "1" else set())
-    st.query_params.from_dict({name: text for name, text in parameters.items() if name not in left_out})
+    omitted = {"head"} | ({KEY} if parameters[KEY] == "1" else set())
+    st.query_params.from_dict({name: text for name, text in parameters.items() if name not in omitted})
 
 
 def navigation(count: int) -> int:
