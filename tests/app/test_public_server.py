@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from bertviz_core.errors import SettingsError
 from bertviz_core.models import allowed, hub
-from pages.shared.frame import serving
 from tests import trainings
 from tests.app.driving import ROOT, open_app, unescaped, words
 
@@ -77,14 +74,3 @@ def test_errors_name_no_folder_of_the_server(
 def test_ones_own_machine_opens_folders(tiny_folder: Path) -> None:
     app = open_app("surface_patterns", model=str(tiny_folder))
     assert not app.error and f"{tiny_folder.name} on encyclopedia" in words(app)
-
-
-def test_limits_that_cannot_be_read_stop_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BERTVIZ_DOWNLOADS", "lots")
-
-    async def start() -> None:
-        async with serving.lifespan(None):
-            pass
-
-    with pytest.raises(SettingsError, match="BERTVIZ_DOWNLOADS"):
-        asyncio.run(start())
