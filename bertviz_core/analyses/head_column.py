@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.numbers import number
+from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.palette import NEUTRAL, Marker
 
 if TYPE_CHECKING:
@@ -50,6 +50,10 @@ class HeadColumn:
     def text(self, value: float) -> str:
         """A value of the column as it is shown."""
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
+
+    def half_width(self, value: float) -> str:
+        """Half of a value's interval as it is shown."""
+        return half_width(value, ".1%" if self.percent else ".1g")
 
     def series(self, result: Any) -> Series:
         """The column's dots in a figure by layer."""

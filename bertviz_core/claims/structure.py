@@ -17,6 +17,7 @@ from bertviz_core.claims.claim import Claim, State, Verdict, compare, decided
 POINTS = 0.1  # a substantial difference of two shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
 CLOSE = 0.1
+ONE_HALF = "Held-out accuracy needs mentions in both halves of the documents."
 
 
 def _no_head_parses(result: Any) -> Verdict:
@@ -66,6 +67,8 @@ def _beats(result: Any, system: str) -> Verdict:
     result = result.default_view()
     right, low, high = _coreference(result)
     baseline = _system(result, system)
+    if np.isnan(right):
+        return Verdict("undecided", ONE_HALF)
     return Verdict(
         compare(low, high, baseline),
         f"Head {result.best().head.label()} finds an antecedent of {right:.1%} ({low:.1%} to {high:.1%}) of "
@@ -76,6 +79,8 @@ def _beats(result: Any, system: str) -> Verdict:
 def _close_to_rules(result: Any) -> Verdict:
     right, low, high = _coreference(result)
     rules = _system(result, "rule-based")
+    if np.isnan(right):
+        return Verdict("undecided", ONE_HALF)
     return Verdict(compare(low, high, rules - CLOSE), f"The head finds {right:.1%}, the rule-based system {rules:.1%}.")
 
 

@@ -15,7 +15,6 @@ from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.heads import highest
-from bertviz_core.numbers import half_width
 from bertviz_core.paper_report.blocks import Table
 
 ABSENT = "–"
@@ -33,7 +32,7 @@ def heads_table(analysis: Analysis, result: Any) -> Table:
         head, means = highest(values), np.nanmean(values, axis=1)
         shown = column.text(float(values[head.layer, head.head]))
         if isinstance(result, HeadAverages):
-            shown += f" ± {half_width(result.interval(column.quantity)[head.layer, head.head])}"
+            shown += f" ± {column.half_width(result.interval(column.quantity)[head.layer, head.head])}"
         baseline = column.baseline(result) if column.baseline else None
         reference = f"{baseline[1]}: {column.text(baseline[0])}" if baseline else ABSENT
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"

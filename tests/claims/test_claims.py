@@ -140,6 +140,18 @@ def test_an_average_over_one_segment_decides_nothing():
     assert verdict.state == "undecided" and "5.0% ± – on average" in verdict.evidence
 
 
+def test_documents_without_two_halves_decide_nothing():
+    counts = SimpleNamespace(
+        heldout=lambda: np.array([np.nan]), n=np.array([3]), systems=["nearest", "head match", "rule-based"],
+        systems_accuracy=np.full((3, 1), 0.5),
+    )  # fmt: skip
+    counts.default_view = lambda: counts
+    for claim in claims_of("coreference_heads"):
+        if "candidate" not in claim.text:
+            verdict = claim.verdict({"coreference_heads": counts})
+            assert verdict.state == "undecided" and "nan" not in verdict.evidence
+
+
 def test_a_treebank_without_two_halves_decides_nothing():
     shown = SimpleNamespace(
         relations=["all"], paper=False, heldout=lambda: np.array([np.nan]), offset_accuracy=np.array([[0.5]])

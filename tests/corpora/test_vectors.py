@@ -26,7 +26,9 @@ def zipped(*names: str, text: str = TEXT) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "data", [TEXT.encode(), gzip.compress(TEXT.encode()), lzma.compress(TEXT.encode()), zipped("a.txt")]
+    "data",
+    [TEXT.encode(), gzip.compress(TEXT.encode()), lzma.compress(TEXT.encode()), zipped("a.txt")],
+    ids=["plain", "gzip", "xz", "zip"],
 )
 def test_every_packing_gives_the_words_asked_for(data):
     found = read_vectors(from_bytes(data, "v"), {"The", "cat", "Paris", "zebra"})

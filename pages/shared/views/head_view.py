@@ -11,7 +11,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import all_heads, ranks
-from bertviz_core.numbers import half_width, number
+from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
 from pages.shared import boxes
 from pages.shared.boxes import joined, plain
@@ -58,7 +58,7 @@ def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadCo
         if values is not None:
             value = column.text(values[at])
             if isinstance(result, HeadAverages) and column.quantity in result.present:
-                value += f" ± {half_width(result.interval(column.quantity)[at], '.1g')}"
+                value += f" ± {column.half_width(result.interval(column.quantity)[at])}"
             rows.append({"quantity": column.short, "value": value, "rank": f"{ranks(values)[at]} of {values.size}"})
     st.markdown(f"**Head {selection.label}**")
     st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
