@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.documents import KEPT
-from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender, compared
+from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, compared
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import boxes, page, stored_result

@@ -6,12 +6,13 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
 MIN_SCORED = 20  # words or mentions that a verdict needs
 
 
-def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
+def wilson(correct: ArrayLike, n: ArrayLike, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's score interval (95%) for `correct` of `n`: (low, high), fractions; NaN where n is 0."""
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)

@@ -32,7 +32,7 @@ def table_row(system: str, kind: str, right: float, total: int, heldout: float, 
         heldout: Accuracy in the other half of the documents, NaN where there is none.
         direction: One of DIRECTIONS for a head.
     """
-    low, high = wilson(np.array(right), np.array(total))
+    low, high = wilson(right, total)
     return {
         "system": system,
         "type": kind,

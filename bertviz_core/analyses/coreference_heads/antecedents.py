@@ -16,20 +16,12 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIO
 from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.proportions import is_above, share
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Choice, Head, all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bertviz_core.corpora.source import Source
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Choice:
-    """A head read in one direction (the index in DIRECTIONS)."""
-
-    direction: int
-    head: Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +211,8 @@ class AntecedentCounts(Result):
         guesses = []
         for item in np.flatnonzero(self.items[:, 0] == document):
             mention = int(self.items[item, 1])
-            at = (choice.direction, choice.head.layer, choice.head.head, item)
-            guess, chain = int(self.guess[at]), mentions[mention][2]
-            guesses.append(Guess(mention, guess, float(self.weight[at]), mentions[guess][2] == chain))
+            guess, weight = int(self.guess[choice.at][item]), float(self.weight[choice.at][item])
+            guesses.append(Guess(mention, guess, weight, mentions[guess][2] == mentions[mention][2]))
         return guesses
 
     def _counts(self, choice: Choice | str) -> np.ndarray:

@@ -10,12 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
 from bertviz_core.plotting.template import finish
@@ -86,11 +86,6 @@ def _name(choice: Choice | str, base: int) -> str:
     if isinstance(choice, str):
         return escape(choice)
     return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
-
-
-def arrow(direction: str) -> str:
-    """One of DIRECTIONS as people read it."""
-    return direction.replace("->", " → ")
 
 
 def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
-from bertviz_core.analyses.dependency_heads.sentence_blocks import SentenceQuery
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, find, tally
-from bertviz_core.heads import Head
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
+from bertviz_core.analyses.ordered_lists import page, tally
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import map_figure
@@ -93,21 +93,21 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     """The map of heads and the fixed offsets of the relation that the claim is about."""
     relation = result.most_telling()
-    row = result.relations.index(relation)
-    direction = int(result.best()[row][0])
-    shown = DIRECTIONS[direction].replace("->", " → ")
-    squares = map_figure(value_map(result.accuracy[direction, row], f"of {relation}", unit="accuracy"))
+    direction = result.best_choice(relation).direction
+    shown = arrow(DIRECTIONS[direction])
+    values = result.accuracy[direction, result.relations.index(relation)]
+    squares = map_figure(value_map(values, f"of {relation}", unit="accuracy"))
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
-def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
+def examples(result: ShownRelations, choice: Choice, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
-    query = SentenceQuery(head, direction, relation, order="file order")
+    query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation)
     counts = tally(result, query)
-    return find(result, query, counts, 0, int(counts.sum()))
+    return page(result, query, counts, 0, int(counts.sum()))
 
 
-def example_svg(example: SentenceExample, head: Head, direction: int) -> str:
+def example_svg(example: SentenceExample, choice: Choice) -> str:
     """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
     words, governors = example.sentence["words"], example.sentence["governors"]
     gold, guessed = [], []
@@ -120,5 +120,6 @@ def example_svg(example: SentenceExample, head: Head, direction: int) -> str:
             text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight:.2f}, "
             text += "right" if right else "wrong"
             guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weight:.2f}", text, right))
-    name = f"Gold arcs and the guesses of head {head.label()}, {DIRECTIONS[direction]}, for: {' '.join(words)}"
+    head, direction = choice.head.label(), DIRECTIONS[choice.direction]
+    name = f"Gold arcs and the guesses of head {head}, {direction}, for: {' '.join(words)}"
     return sentence_svg(words, gold, guessed, name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, arrow
 from bertviz_core.plotting.latex import escaped, tabular
 from bertviz_core.plotting.style import percent, percent_decimals
 
@@ -20,7 +20,7 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
     shown = frame[["relation", "n"]].copy()
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
-    shown["direction"] = frame["direction"].str.replace("->", " → ")
+    shown["direction"] = frame["direction"].map(arrow)
     shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
     shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
     if not result.paper:

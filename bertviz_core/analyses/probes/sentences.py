@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bertviz_core.analyses import details
+from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.skipped import Skipped
@@ -24,22 +24,22 @@ def find(
         Whether they are of the whole test part, not of the first sentences alone; how many have the words; and the
         sentences as a result has them.
     """
-    parts = details.parts(store, request.key())
-    every = _stored(store, request, parts) if parts else iter(result.sentences)
+    parts = stored_parts(store, request.key(), request.others.get("dev", request.source))
+    every = _stored(parts) if parts else iter(result.sentences)
     total, shown = 0, []
     for sentence in every:
         if has(sentence["words"], searched):
             if first <= total < first + count:
                 shown.append(sentence)
             total += 1
-    return bool(parts) or len(result.sentences) == result.about["sentences"]["test"], total, shown
+    return parts is not None or len(result.sentences) == result.about["sentences"]["test"], total, shown
 
 
-def _stored(store: Store, request: Request, parts: int) -> Iterator[dict[str, Any]]:
+def _stored(parts: StoredParts) -> Iterator[dict[str, Any]]:
     """The words from the treebank, the guesses from the disk: both are in the order of the file."""
-    sentences = Treebank(request.others.get("dev", request.source)).sentences(Skipped())
-    for number in range(parts):
-        for entry in details.read(store, request.key(), number, {})["sentences"]:
+    sentences = Treebank(parts.source).sentences(Skipped())
+    for values in parts.read():
+        for entry in values["sentences"]:
             sentence = next(sentence for sentence in sentences if sentence.number == entry["number"])
             yield described(sentence, entry["guesses"])
 

@@ -9,9 +9,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
-from bertviz_core.analyses.coreference_heads.figure import arrow
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.predictions import score
@@ -20,7 +19,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
-from bertviz_core.heads import ranks
+from bertviz_core.heads import Choice, arrow, ranks
 from bertviz_core.plotting.style import percent
 from pages.shared import boxes, services
 from pages.shared.frame import address, choices

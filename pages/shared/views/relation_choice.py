@@ -8,7 +8,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
 from bertviz_core.analyses.request import Request
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, arrow
 from bertviz_core.numbers import small_int
 from pages.shared import services
 from pages.shared.derived import derived
@@ -64,22 +64,22 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         on_change=lambda: address.release("direction"),
         width=200,
     )
-    best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
+    best = DIRECTIONS[result.best_choice(relation).direction]
     direction = choices.segmented(
         "Direction",
         DIRECTIONS,
         key="direction",
         default=best,
         follows=True,
-        format_func=lambda option: option.replace("->", " → "),
+        format_func=arrow,
     )
     return relation, DIRECTIONS.index(direction)
 
 
-def take(result: RelationCounts, row: int) -> None:
+def take(result: RelationCounts, relation: str) -> None:
     """Choose a relation, its best head, and that head's direction, in a callback."""
-    direction, layer, head = (int(value) for value in result.best()[row])
-    address.choose(relation=result.relations[row], direction=DIRECTIONS[direction], head=Head(layer, head).label())
+    best = result.best_choice(relation)
+    address.choose(relation=relation, direction=DIRECTIONS[best.direction], head=best.head.label())
 
 
 def opening_head(selection: Selection) -> Head | None:
@@ -98,9 +98,9 @@ def opening_head(selection: Selection) -> Head | None:
     result = derived(DependencyHeads.show, stored, *chosen)
     relation = choices.ahead("relation", result.most_telling())
     relation = relation if relation in result.relations else result.most_telling()
-    best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
-    direction = choices.ahead("direction", best)
-    return result.best_in(relation, DIRECTIONS.index(direction if direction in DIRECTIONS else best))
+    best = result.best_choice(relation)
+    direction = choices.ahead("direction", "")
+    return result.best_in(relation, DIRECTIONS.index(direction)) if direction in DIRECTIONS else best.head
 
 
 def _default(stored: DependencyHeads) -> Counts:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
@@ -20,7 +19,7 @@ from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError, SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.tokens import Tokens
