@@ -21,12 +21,11 @@ import torch  # isort: skip
 from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
-from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
-from bertviz_core.analyses.probes.scoring import Outcome
+from bertviz_core.analyses.probes.scoring import Outcome, guesses
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.samples import find_source

@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
+from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.gold_trees import best_words
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.table import latex
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page, stored_result

@@ -17,6 +17,7 @@ from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.latex import escaped, tabular
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
 from bertviz_core.plotting.template import finish
 
@@ -113,3 +114,17 @@ def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]]
 
 def _bars(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     return {"type": "data", "array": high - share, "arrayminus": share - low, "thickness": 1, "width": 3}
+
+
+def latex(result: AntecedentCounts) -> str:
+    """A row for each system and each best head, a column for each type, percent (booktabs)."""
+    table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
+    rows = [
+        (
+            escaped(name),
+            *("--" if np.isnan(values.get(kind, np.nan)) else f"{100 * values[kind]:.1f}" for kind in TYPE_ROWS),
+        )
+        for name, values in table.iterrows()
+    ]
+    counts = [rf"{kind.capitalize()} ($n$ = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
+    return tabular("l" + "r" * len(TYPE_ROWS), ("Model", *counts), rows)

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.probes import (
@@ -20,7 +19,7 @@ from bertviz_core.analyses.probes.probes import (
     Probe,
     ProbeSettings,
 )
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, not_punctuation
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, guesses, not_punctuation
 from bertviz_core.analyses.probes.splits import Splits
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora.treebank.trees import Sentence

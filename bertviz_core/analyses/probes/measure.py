@@ -5,6 +5,7 @@ Definitions: docs/methods.md, section 8.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ from bertviz_core.analyses.probes.sentences import described
 from bertviz_core.analyses.results import with_skipped
 
 if TYPE_CHECKING:
+    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
-    from bertviz_core.analyses.probes.word_maps import WordMaps
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.stages import Stages
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
     """The whole work, not yet begun; or the maps of a part, where the option `maps` is the seed of a network."""
+    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
-    from bertviz_core.analyses.probes.word_maps import WordMaps
 
     if "maps" in request.options:
         return WordMaps(model, request.settings.paper)
@@ -37,8 +38,6 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     """What the maps of a part are computed by: the model, or its layers re-initialized at random by a seed."""
-    from bertviz_core.analyses.probes.controls import redrawn
-
     return model if request.options["maps"] is None else redrawn(model, request.options["maps"])
 
 
@@ -52,8 +51,10 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
-    heads = (probe_run.model.layers, probe_run.model.heads)
     intervals = np.array([outcome.interval(gold, seed) for outcome in outcomes]).reshape(-1, 2)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([getattr(outcome, name) for outcome in outcomes])
 
     def counts(of: np.ndarray, right: bool) -> np.ndarray:
         """(probe, class)."""
@@ -64,27 +65,19 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         provenance=with_skipped(provenance, probe_run.skipped),
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
-        score=np.array([outcome.score for outcome in outcomes]),
+        score=column("score"),
         low=intervals[:, 0],
         high=intervals[:, 1],
-        with_punctuation=np.array([outcome.with_punctuation for outcome in outcomes]),
-        parameters=np.array([outcome.parameters for outcome in outcomes]),
-        seconds=np.array([outcome.seconds for outcome in outcomes]),
+        with_punctuation=column("with_punctuation"),
+        parameters=column("parameters"),
+        seconds=column("seconds"),
         relations=relations[order].tolist(),
         relation_n=counts(by_relation, False)[:, order].astype(np.int64),
         relation_right=counts(by_relation, True)[:, order],
         distances=distances,
         distance_n=counts(by_distance, False).astype(np.int64),
         distance_right=counts(by_distance, True),
-        attention=probe_run.attention,
-        root=probe_run.root,
-        layers=probe_run.layers,
-        words=probe_run.pairs.names,
-        vectors=probe_run.pairs.vectors,
-        pair_weights=probe_run.pairs.weights.reshape(
-            len(probe_run.pairs.weights), 2, *heads, probe_run.pairs.vectors.shape[1]
-        ),
-        pair_bias=probe_run.pairs.bias.reshape(-1, *heads),
+        **probe_run.weights,
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=probe_run.about,
         sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
@@ -106,3 +99,26 @@ def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
     return described(sentence, guesses)
+
+
+NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
+
+
+def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
+    """The model with its layers' weights re-initialized at random by its own initializer; parameters
+    outside the layers, above all the embeddings, stay trained."""
+    import torch
+
+    from bertviz_core.models.attention import register
+    from bertviz_core.models.loading import prepare
+    from bertviz_core.models.norms import observing
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        encoder = type(model.encoder)(model.encoder.config)
+    selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
+    encoder.load_state_dict(selected, strict=False)
+    encoder = encoder.to(next(model.encoder.parameters()).dtype)
+    encoder.set_attn_implementation(register() if model.observable else "eager")
+    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
+    return observing(drawn, "attention" if model.factors is None else "norms")

@@ -13,16 +13,14 @@ import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right_branching
-from bertviz_core.analyses.probes.controls import control_governors
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, kind_of
 from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
-from bertviz_core.analyses.probes.splits import split
-from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, right_branching
+from bertviz_core.analyses.probes.splits import control_governors, split
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stages import Pass, Stages
 from bertviz_core.models.model import AttentionModel
@@ -41,9 +39,7 @@ class ProbeRun:
         others: Further files, "dev" (a treebank to score on) and "vectors".
         outcomes: What each probe reached.
         about: Facts about the run, as JSON.
-        attention: The attention-only probe's weights (2, layer, head), see probes.AttentionOnly.
-        root: Its weights (4, layer, head) of ROOT.
-        layers: (layer,) the structural probe's UUAS of each layer on the test part, embeddings first.
+        weights: What the probes have learned, by the names of the fields of `result.Probes`.
     """
 
     model: AttentionModel
@@ -57,8 +53,9 @@ class ProbeRun:
         self.skipped = Skipped()  # beside what the reading of the corpus left out
         heads = (self.model.layers, self.model.heads)
         self.names = self.options.rows(self.settings.paper)
-        self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
-        self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
+        shapes = {"attention": (0, *heads), "root": (0, *heads), "layers": (0,), "vectors": (0, 0)}
+        shapes |= {"pair_weights": (0, 2, *heads, 0), "pair_bias": (0, *heads)}
+        self.weights: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()} | {"words": []}
 
     def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
         """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
@@ -160,8 +157,8 @@ class ProbeRun:
         """Weights of every head, and selectivity: the score less that of the same probe on the control task."""
         shape = (-1, self.model.layers, self.model.heads)
         values = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
-        self.attention = values["weights"].reshape(shape)
-        self.root = values["root"].reshape(shape) if "root" in values else self.root
+        names = {"weights": "attention", "root": "root"}
+        self.weights |= {names[name]: value.reshape(shape) for name, value in values.items() if name in names}
         targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         control = self.fitting.fit(features, "attention-only", targets)
         hits = [control.guesses[i] == targets[i] for i in self.splits.test.tolist()]
@@ -175,11 +172,36 @@ class ProbeRun:
         row = dict(zip((w for s in self.sentences for w in s.words), np.concatenate(self.rows).tolist(), strict=True))
         values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
         weights = np.stack([values["governor.weight"], values["dependent.weight"]]).astype(np.float16)
-        vectors = self.fitting.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16)
-        self.pairs = Pairs(names, vectors, weights, values["governor.bias"])
+        heads = (2, self.model.layers, self.model.heads)
+        self.weights |= {
+            "words": names,
+            "vectors": self.fitting.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16),
+            "pair_weights": weights.reshape(2, *heads, -1),
+            "pair_bias": values["governor.bias"].reshape(heads),
+        }
 
     def _structural(self) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
             words.fill(self.progress, self.stages.batch_tokens)
-            outcome, self.layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
+            outcome, self.weights["layers"], self.about["structural"] = self.fitting.fit_structural(
+                words.states, self.gold
+            )
         self.outcomes.append(outcome)
+
+
+def word_vectors(
+    model: AttentionModel, words: Sequence[str], source: Source | None
+) -> tuple[dict[str, int], np.ndarray, str]:
+    """The row of each word, the matrix and its name: from the file, else the model's input embeddings."""
+    if source:
+        read = read_vectors(source, set(words))
+        return {word: read.row(word) for word in words}, read.matrix, source.name
+    rows = {word: index for index, word in enumerate(words, start=1)}
+    return rows, embeddings(model, words), "the model's input embeddings"
+
+
+def embeddings(model: AttentionModel, words: Sequence[str]) -> np.ndarray:
+    """(1 + word, dimension) the model's input embeddings, averaged over a word's pieces; row 0, zeros, for no word."""
+    table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
+    pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
+    return np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])

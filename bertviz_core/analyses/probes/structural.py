@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from torch import Tensor, nn
 
-from bertviz_core.analyses.probes.scratch_array import ScratchArray
+from bertviz_core.analyses.probes.features import ScratchArray
 from bertviz_core.analyses.probes.training import Curve, Schedule
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress

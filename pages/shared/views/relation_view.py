@@ -6,12 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.figure import example_svg
+from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
-from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.figure import example_svg, examples, offset_figure, paper_figure
-from bertviz_core.analyses.dependency_heads.table import latex, relation_table
+from bertviz_core.analyses.dependency_heads.figure import (
+    example_svg,
+    examples,
+    latex,
+    offset_figure,
+    paper_figure,
+    relation_table,
+)
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.samples import sample
