@@ -14,7 +14,7 @@ from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
