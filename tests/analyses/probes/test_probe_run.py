@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from bertviz_core import exports
-from bertviz_core.analyses.probes import scratch_array as room
+from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes.features import Features, WordMaps
 from bertviz_core.analyses.probes.measure import redrawn
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions, options_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.probes import scratch_array as room
+from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
