@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import torch
@@ -126,7 +126,7 @@ class Fitting:
         right = structural.right_edges(edges, sentences)
         guessed = {i: by_layer[best] for i, by_layer in edges.items()}
         size = dimension * rank
-        outcome = Outcome("structural", "UUAS", right[best], gold.edge, size, seconds, curve.to_json(), guessed)
+        outcome = Outcome("structural", "UUAS", right[best], gold.edge, size, seconds, asdict(curve), guessed)
         return outcome, right[:, gold.edge].mean(1), {"layer": best, "rank": rank}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -150,7 +150,7 @@ class ProbeRun:
         right = np.mean([self.gold.right(each.guesses) for each in fitted], axis=0)
         seconds = float(np.mean([each.seconds for each in fitted]))
         first = fitted[0]
-        size, curve = first.probe.size(), first.curve.to_json()
+        size, curve = first.probe.size(), asdict(first.curve)
         self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, size, seconds, curve, first.guesses))
 
     def _look_into(self, features: Features, fitted: Fitted) -> None:
