@@ -100,10 +100,10 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     mine = groups[
         (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
     ]
-    right, total = result.by_distance(best)
+    right, total = result.by("distance", best)
     assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
     nearest = groups[groups["system"] == "nearest"]
-    assert nearest["right"].tolist()[: len(right)] == result.by_distance("nearest")[0].tolist()
+    assert nearest["right"].tolist()[: len(right)] == result.by("distance", "nearest")[0].tolist()
 
 
 def test_latex_where_the_paper_has_a_table(results):

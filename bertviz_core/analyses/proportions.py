@@ -25,6 +25,13 @@ def wilson(correct: ArrayLike, n: ArrayLike, z: float = Z95) -> tuple[np.ndarray
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
 
 
+def scored(right: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a table: `n`, to which `right` is broadcast, `right`, their share `accuracy`, and its interval."""
+    n = np.broadcast_to(n, right.shape)
+    low, high = wilson(right, n)
+    return {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
+
+
 def is_above(heldout: np.ndarray, n: np.ndarray, baseline: np.ndarray, verdicts: int = 1) -> np.ndarray:
     """Whether best heads are above a baseline (docs/methods.md, section 6): held-out accuracy, its interval, enough n.
 

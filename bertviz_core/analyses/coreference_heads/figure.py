@@ -12,9 +12,9 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
-from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.proportions import wilson
+from bertviz_core.analyses.proportions import share, wilson
 from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.latex import escaped, tabular
@@ -57,16 +57,14 @@ def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int
 
 def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
-    counts = [result.by_distance(choice) for choice in shown]
-    figure = _lines([_name(choice, base) for choice in shown], counts, BIN_NAMES)
+    figure = _lines(result, shown, base, "distance")
     figure.update_xaxes(title="words back to the nearest antecedent")
     return figure
 
 
 def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
-    counts = [result.by_gender(choice) for choice in shown]
-    figure = _lines([_name(choice, base) for choice in shown], counts, GENDERS)
+    figure = _lines(result, shown, base, "gender")
     figure.update_traces(mode="markers", marker_size=10)
     figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
     return figure
@@ -89,21 +87,22 @@ def _name(choice: Choice | str, base: int) -> str:
     return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
 
 
-def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
-    """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
-    figure = go.Figure()
-    for index, (name, (right, total)) in enumerate(zip(names, counts, strict=True)):
+def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, breakdown: str) -> go.Figure:
+    """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
+    figure, (_, ticks) = go.Figure(), BREAKDOWNS[breakdown]
+    for index, choice in enumerate(shown):
+        name, (right, total) = _name(choice, base), result.by(breakdown, choice)
         color, dash, symbol = LINES[index % len(LINES)]
-        share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
+        accuracy = share(right, total)
         low, high = wilson(right, total)
         figure.add_scatter(
-            x=np.arange(len(ticks)) + 0.07 * (index - (len(names) - 1) / 2),
-            y=share,
+            x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
+            y=accuracy,
             name=name,
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
-            error_y=None if name in (CHANCE, RANDOM) else _bars(share, low, high),  # these are exact
+            error_y=None if name in (CHANCE, RANDOM) else _bars(accuracy, low, high),  # these are exact
             customdata=np.stack([total, right], -1),
             hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.1~f}} of %{{customdata[0]:,}})<extra></extra>",
         )
@@ -112,8 +111,8 @@ def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]]
     return finish(figure, 340)
 
 
-def _bars(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
-    return {"type": "data", "array": high - share, "arrayminus": share - low, "thickness": 1, "width": 3}
+def _bars(accuracy: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
+    return {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
 
 
 def latex(result: AntecedentCounts) -> str:

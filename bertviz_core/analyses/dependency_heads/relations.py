@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
+from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import Choice, Head, all_heads, arrow, highest
@@ -146,12 +146,11 @@ class RelationCounts(Result):
         n, right = self.n.sum(0), self.correct.sum(0)
         names = [head.label() for head in all_heads(*right.shape[2:])]
         right = right.reshape(*right.shape[:2], -1)
-        total = np.broadcast_to(n[:, None], right.shape)
-        low, high = wilson(right, total)
-        counts = {"n": total, "right": right, "accuracy": share(right, total), "low": low, "high": high}
         offsets = {"n": np.broadcast_to(n, self.offset_correct.shape), "right": self.offset_correct}
         return {
-            "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, counts),
+            "heads": tidy(
+                {"direction": DIRECTIONS, "relation": self.relations, "head": names}, scored(right, n[:, None])
+            ),
             "offsets": tidy(
                 {"offset": self.offsets.tolist(), "relation": self.relations},
                 offsets | {"accuracy": self.offset_accuracy},

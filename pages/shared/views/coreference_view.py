@@ -65,7 +65,7 @@ def claim(result: AntecedentCounts, direction: int, selection: Selection) -> Non
 def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
     """Chance and the rules, whether the other direction is better, and how the file was read."""
     n, origin = int(result.n[0]), result.provenance
-    chance, drawn, rules = (percent(result.chance(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
+    chance, drawn, rules = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
     st.caption(
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}; the rules find {rules}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "

@@ -41,8 +41,8 @@ def test_a_map_for_each_type(result):
 def test_distance_and_gender_show_shares_with_their_counts(result):
     one = Choice(0, Head(5, 3))
     for figure, (right, total) in (
-        (by_distance(result, [one, "nearest"]), result.by_distance(one)),
-        (by_gender(result, [one, "nearest"]), result.by_gender(one)),
+        (by_distance(result, [one, "nearest"]), result.by("distance", one)),
+        (by_gender(result, [one, "nearest"]), result.by("gender", one)),
     ):
         trace = figure.data[0]
         np.testing.assert_allclose(trace.y, right / total)
