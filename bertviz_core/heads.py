@@ -42,8 +42,7 @@ class Head(NamedTuple):
             )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Choice:
+class Choice(NamedTuple):
     """A head read in one direction, the index in its analysis's DIRECTIONS."""
 
     direction: int
@@ -52,7 +51,7 @@ class Choice:
     @property
     def at(self) -> tuple[int, int, int]:
         """Its place on axes (direction, layer, head)."""
-        return self.direction, self.head.layer, self.head.head
+        return self.direction, *self.head
 
 
 def arrow(direction: str) -> str:

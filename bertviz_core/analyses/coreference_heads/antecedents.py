@@ -106,7 +106,7 @@ class AntecedentCounts(Result):
         right = np.zeros(len(TYPE_ROWS))
         for fold in range(FOLDS):
             head = highest(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
-            right += typed[:, head.layer, head.head, fold]
+            right += typed[:, *head, fold]
         return share(right, self.n)
 
     def is_above(self, system: str, direction: int = 0) -> bool:
@@ -221,7 +221,7 @@ class AntecedentCounts(Result):
         part, _ = BREAKDOWNS[breakdown]
         if isinstance(choice, str):
             return self.system_correct[self.systems.index(choice), part], self.group_n[part]
-        return self.correct[choice.direction, part, choice.head.layer, choice.head.head], self.group_n[part]
+        return self.correct[choice.direction, part, *choice.head], self.group_n[part]
 
     def guesses(self, document: int, choice: Choice) -> list[Guess]:
         """A head's guesses among preceding mentions, for the items of `documents[document]`."""
