@@ -14,9 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from bertviz_core.corpora.coreference.agreement import Features, features
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.items import Item
+from bertviz_core.models.windows import Window
 
 ELSE_NEAREST = "head match, else nearest"
 CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"
@@ -24,11 +27,16 @@ BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
 Described = tuple[tuple[str, ...], str, Features]  # the words and the head word in small letters, and what they say
 
 
-def guesses(document: CoreferenceDocument, heads: Sequence[int], items: Sequence[Item]) -> list[tuple[int | None, ...]]:
-    """For each item the mention that each of BASELINES guesses; None where it guesses none."""
+def baselines_right(window: Window) -> np.ndarray:
+    """(system, item) bool: whether each of BASELINES guesses an antecedent."""
+    heads, items = window.heads, window.items
     mentions = {mention for item in items for mention in (item.mention, *item.candidates)}
-    described = {mention: _describe(document, heads, mention) for mention in mentions}
-    return [_guess(item, described) for item in items]
+    described = {mention: _describe(window.document, heads, mention) for mention in mentions}
+    rows = []
+    for item in items:
+        antecedents = {heads[antecedent] for antecedent in item.antecedents}
+        rows.append([guess is not None and heads[guess] in antecedents for guess in _guess(item, described)])
+    return np.array(rows, dtype=bool).T
 
 
 def _describe(document: CoreferenceDocument, heads: Sequence[int], mention: int) -> Described:
@@ -40,6 +48,7 @@ def _describe(document: CoreferenceDocument, heads: Sequence[int], mention: int)
 
 
 def _guess(item: Item, described: dict[int, Described]) -> tuple[int | None, ...]:
+    """The mention that each of BASELINES guesses; None where it guesses none."""
     words, head, features = described[item.mention]
     backwards = item.candidates[::-1]
     nearest = backwards[0]

@@ -7,7 +7,9 @@ Unlike a head, the system may point out of the window.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,14 +36,16 @@ def score(request: Request, predictions: Source) -> np.ndarray:
     return score_windows(Windows(request.source, load_tokens(request.checkpoint), request.settings), predictions)
 
 
-def score_windows(windows: Windows, predictions: Source) -> np.ndarray:
+def score_windows(windows: Iterable[Window], predictions: Source) -> np.ndarray:
     """(group,) items that the system gets right in windows that are made already; raises InputError as `score` does."""
     right = np.zeros(GROUPS, dtype=np.int64)
-    predicted = _Predicted(predictions)
-    for window in windows:
-        linked = predicted.links(window.document)
-        hits = np.array([_is_right(window, item.mention, linked) for item in window.items])
-        right += hits.astype(np.int64) @ groups_of(window)
+    predicted = CoreferenceCorpus(predictions, predicted=True).documents(Skipped())  # in the order of the corpus
+    for _, group in groupby(windows, key=lambda window: window.document.number):
+        windows_of_one = list(group)
+        linked = _links(_document(predicted, windows_of_one[0].document, predictions.name))
+        for window in windows_of_one:
+            hits = np.array([_is_right(window, item.mention, linked) for item in window.items])
+            right += hits.astype(np.int64) @ groups_of(window)
     return right
 
 
@@ -53,35 +57,22 @@ def _is_right(window: Window, mention: int, linked: dict[int, int]) -> bool:
     return linked.get(heads[mention], -1) in antecedents - {heads[mention]}
 
 
-class _Predicted:
-    """Predicted documents, which stand in the order of the corpus."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.documents = CoreferenceCorpus(source, predicted=True).documents(Skipped())
-        self.current: tuple[int, dict[int, int]] = (-1, {})
-
-    def links(self, gold: CoreferenceDocument) -> dict[int, int]:
-        """Head word of each predicted mention -> head word of the nearest one before it in its chain."""
-        if self.current[0] != gold.number:
-            self.current = (gold.number, _links(self._document(gold)))
-        return self.current[1]
-
-    def _document(self, gold: CoreferenceDocument) -> CoreferenceDocument:
-        """The gold words, tags and trees with the predicted mentions."""
-        document = next((document for document in self.documents if document.number == gold.number), None)
-        if document is None or len(document.words) != len(gold.words):
-            text = "ends before it" if document is None else f"has {len(document.words)} words there"
-            raise InputError(
-                f"The predictions do not match document {gold.number + 1} ({gold.name}, {len(gold.words)} words): the "
-                f"file {text}.",
-                where=self.source.name,
-                hint="Give predictions for the same documents, in the same order and words.",
-            )
-        return replace(gold, mentions=document.mentions)
+def _document(predicted: Iterator[CoreferenceDocument], gold: CoreferenceDocument, name: str) -> CoreferenceDocument:
+    """The gold words, tags and trees with the mentions of the predicted document of the same number."""
+    document = next((document for document in predicted if document.number == gold.number), None)
+    if document is None or len(document.words) != len(gold.words):
+        text = "ends before it" if document is None else f"has {len(document.words)} words there"
+        raise InputError(
+            f"The predictions do not match document {gold.number + 1} ({gold.name}, {len(gold.words)} words): the "
+            f"file {text}.",
+            where=name,
+            hint="Give predictions for the same documents, in the same order and words.",
+        )
+    return replace(gold, mentions=document.mentions)
 
 
 def _links(document: CoreferenceDocument) -> dict[int, int]:
+    """Head word of each predicted mention -> head word of the nearest one before it in its chain."""
     latest: dict[int, int] = {}  # chain -> head word of its last mention so far
     links: dict[int, int] = {}
     for mention, head in zip(document.mentions, head_words(document), strict=True):
