@@ -41,7 +41,7 @@ class DependencyView(View):
     def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
         from bertviz_core.analyses.dependency_heads.result import default_min_count
 
-        min_count = default_min_count(request.source) if self.min_count is None else self.min_count
+        min_count = default_min_count(request.source.name) if self.min_count is None else self.min_count
         return result.show(self.view, min_count, self.offsets, self.merge_subtypes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
@@ -13,7 +14,6 @@ from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCount
 from bertviz_core.analyses.results import ViewedResult
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.formats import CONLLU
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.trees import Sentence, function_heads
 from bertviz_core.errors import SettingsError
 
@@ -34,13 +34,9 @@ class DependencyHeads(ViewedResult):
     Attributes:
         views: (relation,) the view that each row belongs to.
         relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
-        n: (fold, relation) words.
-        correct: (fold, direction, relation, layer, head) guesses that are right.
-        offsets: (offset,) the fixed offsets that were counted.
-        offset_correct: (offset, relation) right guesses of each.
-        sentences: The first ones of the treebank, as in ShownRelations, before any view.
-        guesses: As in ShownRelations.
-        weights: As in ShownRelations.
+        sentences: The first ones of the treebank, before any view.
+
+    All others are as in ShownRelations.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -111,7 +107,7 @@ class DependencyHeads(ViewedResult):
         """Default view and minimum number of words of a relation; the view is function heads for Universal
         Dependencies."""
         view = "function-heads" if self.provenance["format"] == CONLLU else "as-is"
-        return view, MIN_COUNT_IN_SAMPLE if self.provenance["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
+        return view, default_min_count(self.provenance["corpus"]["name"])
 
     def default_view(self) -> RelationCounts:
         return self.counts(*self.default_options())
@@ -121,9 +117,10 @@ class DependencyHeads(ViewedResult):
         return self.show(*self.default_options())
 
 
-def default_min_count(source: Source) -> int:
-    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
-    return MIN_COUNT_IN_SAMPLE if source.name in SAMPLES["treebank"] else MIN_COUNT
+def default_min_count(treebank: str) -> int:
+    """The fewest words that a relation of a treebank, by its name, must have to be shown unless the reader says
+    otherwise."""
+    return MIN_COUNT_IN_SAMPLE if treebank in SAMPLES["treebank"] else MIN_COUNT
 
 
 def _merged(relations: Sequence[str], n: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -161,7 +158,7 @@ def sentence_of(described: dict[str, Any]) -> Sentence:
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
     """Different names by falling total, then by name."""
-    totals: dict[str, int] = {}
+    totals = Counter[str]()
     for name, count in zip(names, n.tolist(), strict=True):
-        totals[name] = totals.get(name, 0) + count
+        totals[name] += count
     return sorted(totals, key=lambda name: (-totals[name], name))
