@@ -92,7 +92,7 @@ class Maps(ProbeRun):
     turns: int
 
     def _mapped(self, features: Features, names: list[str]) -> None:
-        self._fill(features, [None], 0, "Computing maps")
+        self._fill(features, [None], 0)
         print(f"{self.about['sentences']}, maps: {self.about['map_seconds']:.1f} s, once")
         train, none, test = (
             Data(features, part, "cpu") for part in (self.splits.train, self.splits.train[:0], self.splits.test)

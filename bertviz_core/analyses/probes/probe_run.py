@@ -101,13 +101,13 @@ class ProbeRun:
         """Rows and matrix; in corrected mode scaled to a mean square of 1, so that one rate serves every model."""
         names = sorted({word for sentence in self.sentences for word in sentence.words})
         self.progress.start("Reading word vectors")
-        row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
+        self.row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
         scaled = len(matrix) > 1 and not self.settings.paper
         scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled else 1.0
         scale = scale or 1.0  # embeddings may all be zero
         vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
         self.fitting = replace(self.fitting, vectors=vectors)
-        self.rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
+        self.rows = [np.array([self.row[word] for word in sentence.words]) for sentence in self.sentences]
         unknown = np.mean(np.concatenate(self.rows) == 0)
         self.about["vectors"] = {"name": name, "dimension": matrix.shape[1], "unknown_words": float(unknown)}
 
@@ -118,30 +118,35 @@ class ProbeRun:
                 self._add(name, [self.fitting.fit(features, name)])
         trained = [name for name in names if name.startswith("attention")]
         drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
-        networks: list[int | None] = [None] if trained else []
-        networks += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
-        if trained:
-            self._fill(features, networks, 0, "Computing maps")
-        for name in trained:
-            fitted = self.fitting.fit(features, name)
-            self._add(name, [fitted])
-            if name == "attention-only":
-                self._look_into(features, fitted)
-            elif name == "attention-and-words":
-                self._keep_pairs(fitted.probe)
-        for index in range(len(trained[:1]), len(networks)):
-            number = index + 1 - len(trained[:1])
-            self._fill(features, networks, index, f"Computing maps of random layers {number}")
-            for name, probes in drawn.items():
-                probes.append(self.fitting.fit(features, name))
+        seeds: list[int | None] = [None] if trained else []
+        seeds += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
+        for index, seed in enumerate(seeds):
+            self._fill(features, seeds, index)
+            if seed is None:
+                for name in trained:
+                    self._trained(features, name)
+            else:
+                for name, probes in drawn.items():
+                    probes.append(self.fitting.fit(features, name))
         for name, probes in drawn.items():
             self._add(name, probes)
 
-    def _fill(self, features: Features, seeds: Sequence[int | None], index: int, stage: str) -> None:
+    def _trained(self, features: Features, name: str) -> None:
+        """A probe on the trained network, and what it has learned."""
+        fitted = self.fitting.fit(features, name)
+        self._add(name, [fitted])
+        if name == "attention-only":
+            self._look_into(features, fitted)
+        elif name == "attention-and-words":
+            self._keep_pairs(fitted.probe)
+
+    def _fill(self, features: Features, seeds: Sequence[int | None], index: int) -> None:
         """The maps of one of the networks: the trained one has no seed."""
+        seed, stage = seeds[index], "Computing maps"
+        stage += "" if seed is None else f" of random layers {seed - self.settings.seed + 1}"
         started = time.monotonic()
         shares = index / len(seeds), (index + 1) / len(seeds)
-        pass_over = Pass({"maps": seeds[index]}, self.encoded, features.take, stage, "sentences", shares)
+        pass_over = Pass({"maps": seed}, self.encoded, features.take, stage, "sentences", shares)
         self.stages.run(pass_over, self.model, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
@@ -169,13 +174,12 @@ class ProbeRun:
         """What says which weights a pair of words gets, for the most frequent words."""
         counted = Counter(word for sentence in self.sentences for word in sentence.words)
         names = [word for word, _ in counted.most_common(WORDS)]
-        row = dict(zip((w for s in self.sentences for w in s.words), np.concatenate(self.rows).tolist(), strict=True))
         values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
         weights = np.stack([values["governor.weight"], values["dependent.weight"]]).astype(np.float16)
         heads = (2, self.model.layers, self.model.heads)
         self.weights |= {
             "words": names,
-            "vectors": self.fitting.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16),
+            "vectors": self.fitting.vectors.cpu().numpy()[[self.row[word] for word in names]].astype(np.float16),
             "pair_weights": weights.reshape(2, *heads, -1),
             "pair_bias": values["governor.bias"].reshape(heads),
         }
@@ -183,10 +187,9 @@ class ProbeRun:
     def _structural(self) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
             words.fill(self.progress, self.stages.batch_tokens)
-            outcome, self.weights["layers"], self.about["structural"] = self.fitting.fit_structural(
-                words.states, self.gold
-            )
+            outcome, layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
         self.outcomes.append(outcome)
+        self.weights["layers"] = layers
 
 
 def word_vectors(

@@ -15,24 +15,23 @@ from bertviz_core.corpora.word_search import has
 from bertviz_core.engine.store import Store
 
 
-def find(
-    result: Probes, store: Store, request: Request, searched: Sequence[str], first: int, count: int
-) -> tuple[bool, int, list[dict[str, Any]]]:
-    """The sentences with the searched words from number `first` on, `count` of them, in file order.
+def parts_of(store: Store, request: Request) -> StoredParts | None:
+    """The guesses in all sentences of the test part, where the store has them, with the file that has their words."""
+    return stored_parts(store, request.key(), request.others.get("dev", request.source))
 
-    Returns:
-        Whether they are of the whole test part, not of the first sentences alone; how many have the words; and the
-        sentences as a result has them.
-    """
-    parts = stored_parts(store, request.key(), request.others.get("dev", request.source))
-    every = _stored(parts) if parts else iter(result.sentences)
+
+def find(
+    result: Probes, parts: StoredParts | None, searched: Sequence[str], first: int, count: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many sentences have the searched words; and those from number `first` on, `count` of them, in file order, as
+    a result has them."""
     total, shown = 0, []
-    for sentence in every:
+    for sentence in _stored(parts) if parts else result.sentences:
         if has(sentence["words"], searched):
             if first <= total < first + count:
                 shown.append(sentence)
             total += 1
-    return parts is not None or len(result.sentences) == result.about["sentences"]["test"], total, shown
+    return total, shown
 
 
 def _stored(parts: StoredParts) -> Iterator[dict[str, Any]]:
