@@ -46,11 +46,14 @@ def choose_direction(result: AntecedentCounts) -> int:
 def claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
     """What this run shows in one direction, in a sentence with its numbers; and the way to the head it names."""
     best, n = result.best(direction=direction), int(result.n[0])
-    row = result.head_row(best)
+    row, label = result.head_row(best), best.head.label(selection.base)
     outside = ", which the paper does not measure" if direction else ""
+    checked = f"{percent(row['low'], n)}–{percent(row['high'], n)}"
+    if not np.isnan(row["heldout_accuracy"]):
+        checked += f"; held out {percent(row['heldout_accuracy'], n)}"
     st.markdown(
-        f"**Head {best.head.label(selection.base)}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
-        f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}). "
+        f"**Head {label}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
+        f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {checked}). "
         f"{_verdict(result, direction)}"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
@@ -59,7 +62,9 @@ def claim(result: AntecedentCounts, direction: int, selection: Selection) -> Non
             "(like WinoBias). Choose “words” as candidates.",
             icon=":material/info:",
         )
-    _offer(best, selection)
+    if best.head != selection.head:
+        chosen, icon = {"head": best.head.label(), "direction": DIRECTIONS[direction]}, ":material/visibility:"
+        st.button(f"Choose head {label}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
 
 
 def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
@@ -94,25 +99,6 @@ def _verdict(result: AntecedentCounts, direction: int) -> str:
     return f"On held-out documents it is clearly above {', '.join(beaten) or 'neither chance nor any baseline'}."
 
 
-def _checked(row: dict[str, Any], n: int) -> str:
-    """The accuracy's interval, and the held-out accuracy where there is one."""
-    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
-    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{heldout}"
-
-
-def _offer(choice: Choice, selection: Selection) -> None:
-    """A button that opens a head in its direction."""
-    if choice.head != selection.head:
-        chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
-        st.button(
-            f"Choose head {choice.head.label(selection.base)}",
-            icon=":material/visibility:",
-            on_click=address.choose,
-            kwargs=chosen,
-            key="look",
-        )
-
-
 def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[str, str, str]]:
     """(label, this run, paper) for the best head of one direction, chance, and the paper's baselines."""
     best, n = result.best(direction=direction), int(result.n[0])
@@ -133,25 +119,26 @@ def is_comparable(result: AntecedentCounts) -> bool:
 
 def table_2(result: AntecedentCounts, base: int) -> None:
     """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
-    best, accuracy = result.best(), result.accuracy
-    systems = zip(result.systems, result.systems_accuracy, strict=True)
+    best, accuracy = result.best(), np.moveaxis(result.accuracy, 1, -1)  # (direction, layer, head, type)
     cited = paper.TABLE_2 if is_comparable(result) else {}
-    rows = [_table_row(name, shares, result.n, cited.get(name, ())) for name, shares in systems]
-    label = f"best head, {best.head.label(base)}"
-    rows.append(_table_row(label, _of(accuracy, best), result.n, cited.get(PAPER_HEAD, ())))
+    shares = dict(zip(result.systems, result.systems_accuracy, strict=True))
+    best_name = f"best head, {best.head.label(base)}"
+    shares[best_name] = accuracy[best.at]
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    each = [np.nan if choice is None else _of(accuracy, choice)[row] for row, choice in enumerate(apart)]
-    rows.append(_table_row("best head for each type", np.array(each), result.n))
-    for index in range(1, len(result.directions)):
-        other = result.best(direction=index)
-        label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
-        rows.append(_table_row(label, _of(accuracy, other), result.n))
+    each = [np.nan if choice is None else accuracy[choice.at][row] for row, choice in enumerate(apart)]
+    shares["best head for each type"] = np.array(each)
+    for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
+        shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
+    rows = [
+        _table_row(name, row, result.n, cited.get(PAPER_HEAD if name == best_name else name, ()))
+        for name, row in shares.items()
+    ]
     beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
     st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    named = [choice.head.label(base) if choice else "none" for choice in apart]
+    labels = [choice.head.label(base) if choice else "none" for choice in apart]
     neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
-    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, named, strict=True)]
+    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 
 
@@ -161,26 +148,15 @@ def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequenc
     return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
-def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
-    """(type,) accuracy of one head read in one direction."""
-    return np.asarray(accuracy[choice.direction, :, choice.head.layer, choice.head.head])
-
-
 def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> None:
     """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
     rows = []
-    for index, (kind, n) in enumerate(zip(TYPE_ROWS, result.n, strict=True)):
-        values = result.accuracy[choice.direction, index]
-        share = values[choice.head.layer, choice.head.head]
+    for kind, n, values in zip(TYPE_ROWS, result.n, result.accuracy[choice.direction], strict=True):
+        share = values[choice.head]
         if not np.isnan(share):
-            low, high = wilson(share * n, n)
-            rows.append(
-                {
-                    "mentions": kind,
-                    "accuracy": f"{percent(share, n)} ({percent(float(low), n)}–{percent(float(high), n)})",
-                    "rank": f"{ranks(values)[choice.head.layer, choice.head.head]} of {values.size}",
-                }
-            )
+            interval = "–".join(percent(float(end), n) for end in wilson(share * n, n))
+            rank = f"{ranks(values)[choice.head]} of {values.size}"
+            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)} ({interval})", "rank": rank})
     st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 

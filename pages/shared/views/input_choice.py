@@ -15,7 +15,7 @@ from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.frame.sidebar import MAX_LENGTH
 from pages.shared.frame.viewer_link import MAX_CHARACTERS
-from pages.shared.views import corpus_search
+from pages.shared.views import word_search
 from pages.shared.views.sentences import SENTENCES
 
 KINDS = ("example", "own text", "corpus")
@@ -113,7 +113,7 @@ def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -
 
 def _segment(selection: Selection, model: AttentionModel) -> OneInput:
     number = choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
-    corpus_search.draw(selection.source, lambda hit: _open(hit, _known(selection, model)))
+    word_search.draw(selection.source, lambda hit: _open(hit, _known(selection, model)))
     single = _pick(selection, model, number)
     st.caption(f"{selection.source.name}, {single.example.where}")
     return single

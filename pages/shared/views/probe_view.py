@@ -178,7 +178,7 @@ def sentences(result: Probes, request: Request) -> None:
         named = partial(title, result=result)
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        searched = tuple(word_search.words("probe_search"))
+        searched = word_search.words("probe_search")
         parts = parts_of(services.store(), request)
         with st.spinner("Reading the sentences"):
             total, chosen = derived(find, result, parts, searched, 0, SHOWN)
