@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right_branching
 from bertviz_core.analyses.probes.controls import control_governors
@@ -24,7 +25,6 @@ from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stages import Pass, Stages
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
@@ -60,7 +60,7 @@ class ProbeRun:
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
-    def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
+    def run(self, examples: Sentences, progress: Progress, stages: KeptStages) -> None:
         """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
         self.progress, self.stages = progress, stages
         self.encoded, test_count = self._read(examples)
@@ -144,8 +144,7 @@ class ProbeRun:
         """The maps of one of the networks: the trained one has no seed."""
         started = time.monotonic()
         shares = index / len(seeds), (index + 1) / len(seeds)
-        pass_over = Pass({"maps": seeds[index]}, self.encoded, features.take, stage, "sentences", shares)
-        self.stages.run(pass_over, self.model, self.progress)
+        self.stages.run({"maps": seeds[index]}, self.encoded, features.take, shares, stage, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
@@ -180,6 +179,6 @@ class ProbeRun:
 
     def _structural(self) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
-            words.fill(self.progress, self.stages.batch_tokens)
+            words.fill(self.progress, self.stages.runner.execution.batch_tokens)
             outcome, self.layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
         self.outcomes.append(outcome)
