@@ -87,7 +87,7 @@ def main() -> None:
     runner = LocalRun(Execution(), lambda *_: model)
     runner.start([Request("probes", model.checkpoint, source, settings)], Progress())
     stages = KeptStages(Request("probes", model.checkpoint, source, settings), runner)
-    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages)
+    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages.run, None)
 
 
 class Maps(ProbeRun):

@@ -112,11 +112,12 @@ def _run_whole(
 ) -> None:
     """An analysis that is not computed in chunks: in stages, or from the first example to the last."""
     measure, totals = ANALYSES[stages[0].request.analysis].measure, [each.total for each in chunks.sums]
+    batch_tokens = stages[0].runner.execution.batch_tokens
     if not hasattr(measure, "run_stages"):
-        measure.run(model, examples, totals, progress, stages[0].runner.execution.batch_tokens)
+        measure.run(model, examples, totals, progress, batch_tokens)
         return
     for total, stage in zip(totals, stages, strict=True):
-        measure.run_stages(examples, total, progress, stage)
+        measure.run_stages(examples, total, progress, stage.run, batch_tokens)
         parts = list(measure.take_details(total))
         for number, detail in enumerate(parts):
             details.keep(stage.store, stage.request.key(), number, len(parts), detail)
