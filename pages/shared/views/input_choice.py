@@ -87,7 +87,6 @@ def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -
     st.html(EACH_ITS_DIRECTION)
     text, second = (
         choices.text(
-            st.text_input,
             label,
             key=key,
             default=value,

@@ -137,8 +137,8 @@ def pairs(result: Probes, selection: Selection) -> None:
     st.subheader("Weights of a word pair")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         default = result.words[min(20, len(result.words) - 1)]
-        governor = choices.text(st.text_input, "Governor", key="pair-governor", default=default, width=220)
-        dependent = choices.text(st.text_input, "Dependent", key="pair-dependent", default="the", width=220)
+        governor = choices.text("Governor", key="pair-governor", default=default, width=220)
+        dependent = choices.text("Dependent", key="pair-dependent", default="the", width=220)
     try:
         values = result.of_pair(governor.strip(), dependent.strip())
     except KeyError as missing:

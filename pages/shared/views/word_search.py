@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from bertviz_core.corpora.word_search import searched_words
 from pages.shared.frame import choices
 
@@ -18,4 +16,4 @@ def words(key: str) -> list[str]:
 def text(key: str) -> str:
     """The box of the search; returns its text as the reader typed it."""
     help_text = "A word, or several that stand one after the other. * stands for any ending."
-    return choices.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
+    return choices.text("Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
