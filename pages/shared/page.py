@@ -20,7 +20,7 @@ from bertviz_core.numbers import small_int
 from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel, methods
-from pages.shared.components.head_map import head_map as mount_map
+from pages.shared.components import component
 from pages.shared.derived import derived
 from pages.shared.frame import address, appearance, catalogue, choices, links, sidebar
 from pages.shared.frame.selection import Selection
@@ -130,9 +130,15 @@ def chart(
 
 
 def head_map(described: HeadMap, key: str, alt: str, selection: Selection) -> None:
-    """The map of heads with the chosen head ringed, where it has that head; a click chooses one."""
+    """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one."""
     origin, name = st.session_state.get("origin", ""), files.picture_name(key)
-    mount_map(described, selection.head, key=key, alt=alt, origin=origin, name=name)
+    data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "key": key}
+    component("head_map")(data=described.to_json() | data, key=key, on_head_change=lambda: _head_clicked(key))
+
+
+def _head_clicked(key: str) -> None:
+    if head := st.session_state[key].get("head"):
+        address.choose(head=head)
 
 
 def _clicked(key: str) -> None:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
+from pages.shared import files
+
 HERE = Path(__file__).parent
+
+
+class Note(NamedTuple):
+    """A line below a drawing, with its link into the attention viewer; empty for none."""
+
+    text: str
+    link: str
 
 
 def component(name: str, **options: Any) -> Callable[..., Any]:
@@ -20,3 +29,23 @@ def component(name: str, **options: Any) -> Callable[..., Any]:
 @cache
 def _text(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
+
+
+def drawings(
+    items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = (), notes: Sequence[Sequence[Note]] = ()
+) -> None:
+    """Draw inline SVG, one (title, SVG) under the other: hover texts work, and lines take the theme's text color.
+
+    Args:
+        items: The drawings; the SVG's own text must be escaped already.
+        key: Key of the component.
+        links: To each drawing in the attention viewer, as `viewer_link.hidden` gives them; empty for none.
+        notes: The lines below each drawing.
+    """
+    names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
+    rows = zip(items, names, links or [""] * len(items), notes or [()] * len(items), strict=True)
+    data = [
+        {"title": title, "svg": svg, "file": name, "link": link, "notes": [note._asdict() for note in below]}
+        for (title, svg), name, link, below in rows
+    ]
+    component("drawings", html='<div class="drawings"></div>')(data=data, key=key)

@@ -20,7 +20,7 @@ from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, 
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame import links, viewer_link
 from pages.shared.frame.selection import Selection

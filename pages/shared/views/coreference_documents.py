@@ -13,7 +13,7 @@ from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.writing import isolated
 from pages.shared import services
-from pages.shared.components.drawings import Note, drawings
+from pages.shared.components import Note, drawings
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection

@@ -9,7 +9,7 @@ from bertviz_core.models.single_input import OneInput
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import Arc, sentence_svg
 from bertviz_core.plotting.writing import isolated
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.frame import address, choices
 from pages.shared.views import marked_tokens
 

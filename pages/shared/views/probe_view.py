@@ -16,7 +16,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search

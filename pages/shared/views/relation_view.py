@@ -27,7 +27,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.style import percent
 from pages.shared import services
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, viewer_link
 from pages.shared.frame.selection import Selection
