@@ -43,8 +43,8 @@ def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGe
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if name != "tour" and (step := small_int(address.get("tour"))):
         with line:
-            links.back("tour", f"Tour, step {step}", {"step": str(step)})
-    if catalogue.entry(name).panel:
+            links.to("tour", f"Tour, step {step}", None, links.BACK, step=str(step))
+    if catalogue.entry(name) in catalogue.OF_HEADS:
         with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
             sidebar.stepper(selection)
             head_panel.folded(name, selection)

@@ -15,7 +15,6 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
 from pages.shared.frame import address, appearance, catalogue, choices, corpus_picker, links, uploads
-from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
@@ -29,7 +28,7 @@ HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
 }
 
 
-def choose(entry: Entry, opening_head: Callable[[str, Selection], Head]) -> None:
+def choose(entry: catalogue.Page, opening_head: Callable[[str, Selection], Head]) -> None:
     """Draw the sidebar and hand the choice to the page; raises BertvizError for a model or corpus not there.
 
     Args:
@@ -66,7 +65,9 @@ def _menu() -> None:
         st.caption(section)
         with st.container(gap="xxsmall"):
             for page in pages:
-                st.page_link(page, width="stretch", query_params=links.back_to(page.url_path or catalogue.DEFAULT.name))
+                st.page_link(
+                    page, width="stretch", query_params=links.last_visit(page.url_path or catalogue.DEFAULT.name)
+                )
     st.divider()
 
 
@@ -110,7 +111,7 @@ def _known_models() -> list[str]:
     return list(dict.fromkeys([*offered, *recent.models(services.store(), uploads.owner())]))
 
 
-def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
+def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> Settings:
     mode = choices.segmented(
         "Mode",
         MODES,

@@ -17,7 +17,7 @@ from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.components import drawings
-from pages.shared.frame import address, choices, viewer_link
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
 from pages.shared.views.probe_files import FILES, chosen_file
@@ -189,9 +189,9 @@ def sentences(result: Probes, request: Request) -> None:
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
-    targets = [viewer_link.to_tree(sentence) for sentence in chosen]
-    links = viewer_link.hidden("probes", targets)
-    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", links)
+    targets = [links.to_tree(sentence) for sentence in chosen]
+    addresses = links.hidden("probes", targets)
+    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", addresses)
 
 
 def _page(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:

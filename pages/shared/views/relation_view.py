@@ -29,7 +29,7 @@ from pages.shared import services
 from pages.shared.boxes import plain
 from pages.shared.components import drawings
 from pages.shared.derived import derived
-from pages.shared.frame import address, choices, viewer_link
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import word_search
 from pages.shared.views.relation_choice import Counts, take
@@ -191,10 +191,10 @@ def sentences(
         for example in shown
     ]
     targets = [
-        viewer_link.to_tree(example.sentence, () if relation in (ALL, UAS) else example.chosen, direction)
+        links.to_tree(example.sentence, () if relation in (ALL, UAS) else example.chosen, direction)
         for example in shown
     ]
-    drawings(drawn, "sentences", viewer_link.hidden("sentences", targets))
+    drawings(drawn, "sentences", links.hidden("sentences", targets))
 
 
 def _sentences(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:

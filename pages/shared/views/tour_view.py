@@ -177,4 +177,4 @@ def _claim(standing: Standing) -> None:
         help=f"Rule: {plain(claim.rule)}",
     )
     with link:
-        links.to(entry.name, plain(entry.title), icon=entry.icon, tour=str(len(shown_steps()) + 1))
+        links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(len(shown_steps()) + 1))
