@@ -17,7 +17,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
 from bertviz_core.viewer.view import InputAttention, shorten
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
 MAX_CHARACTERS = 200  # of a label that travels
 MAX_BYTES = 30_000_000  # of packed weights
 MIN_WEIGHT = 0.02  # lines below it are not drawn at first
@@ -34,10 +34,9 @@ body { margin: 0; padding: .6rem; background: #fff; color: #1f2430; color-scheme
 
 
 @cache
-def text_of(name: str) -> str:
-    """A file beside this one. "attention_lines.js" is a module whose default export draws one head into an element; the
-    colors of "attention_lines.css" come from Streamlit's theme variables where they are set."""
-    return (FOLDER / name).read_text(encoding="utf-8")
+def text_of(path: Path) -> str:
+    """The text of a script or style sheet."""
+    return path.read_text(encoding="utf-8")
 
 
 def sides(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
@@ -116,16 +115,16 @@ def in_frame(document: str, attention: InputAttention) -> str:
 
 
 def _document(data: dict[str, Any], title: str, caption: str) -> str:
+    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in ("elements", "attention_lines", "lines_page"))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
-<style>{STYLE}{text_of("attention_lines.css")}</style></head><body>
+<style>{STYLE}{text_of(FOLDER / "attention_lines.css")}</style></head><body>
 <div class="choice"><label>Layer <select id="layer"></select></label>
 <label>Head <select id="head"></select></label>
 <label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
 <output id="minimum"></output></div>
 <div id="lines"></div><p class="caption">{escape(caption)}</p>
 <script type="application/json" id="data">{script_json(data)}</script>
-<script type="module">{text_of("attention_lines.js")}
-{text_of("lines_page.js")}</script></body></html>
+<script type="module">{scripts}</script></body></html>
 """

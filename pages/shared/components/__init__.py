@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
+from bertviz_core.viewer.lines_page import FOLDER as VIEWER
+from bertviz_core.viewer.lines_page import text_of
 from pages.shared import files
 
 HERE = Path(__file__).parent
@@ -21,14 +22,10 @@ class Note(NamedTuple):
     link: str
 
 
-def component(name: str, **options: Any) -> Callable[..., Any]:
-    """The component that NAME.js and NAME.css of this folder draw."""
-    return st.components.v2.component(name, js=_text(f"{name}.js"), css=_text(f"{name}.css"), **options)
-
-
-@cache
-def _text(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
+    """The component that NAME.js and NAME.css of a folder draw."""
+    script = text_of(VIEWER / "elements.js") + text_of(folder / f"{name}.js")
+    return st.components.v2.component(name, js=script, css=text_of(folder / f"{name}.css"), **options)
 
 
 def drawings(

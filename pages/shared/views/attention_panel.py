@@ -14,10 +14,11 @@ from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.plotting.head_map import picture_map
 from bertviz_core.viewer.guesses import guesses_frame
-from bertviz_core.viewer.lines_page import pack, sides, text_of
+from bertviz_core.viewer.lines_page import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, page
 from pages.shared.boxes import plain
+from pages.shared.components import component
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens, token_pair
@@ -65,8 +66,7 @@ def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         "pins": marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
         "canMask": can_mask and side.same_tokens,
     }
-    script, style = text_of("attention_lines.js"), text_of("attention_lines.css")
-    draw = st.components.v2.component("attention_lines", js=script, css=style)
+    draw = component("attention_lines", FOLDER)
     draw(data=data, key=key, on_pins_change=pinned, on_mask_change=lambda: _mask(side.original, side.attention, key))
 
 
