@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,11 +22,13 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, files, head_panel, methods
+from pages.shared import boxes, files, head_panel
 from pages.shared.components import component
 from pages.shared.derived import derived
 from pages.shared.frame import address, appearance, catalogue, choices, links, sidebar
 from pages.shared.frame.selection import Selection
+
+METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGenerator:
@@ -199,7 +204,7 @@ def about(
         formula: LaTeX, or empty.
         text: Markdown.
         function: What computes the numbers; its source is shown.
-        section: Number of the section of docs/methods.md to link to.
+        section: Number of the section of docs/methods.md that a button opens: it needs no network.
     """
     source: Any = function.fget if isinstance(function, property) else function
     with st.expander("About this figure", icon=":material/functions:"):
@@ -207,8 +212,20 @@ def about(
             st.latex(formula)
         st.markdown(text)
         if section is not None:
-            methods.button(section)
+            heading, methods = methods_section(section)
+            if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
+                st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
         st.code(inspect.getsource(source), language="python")
+
+
+@cache
+def methods_section(number: int) -> tuple[str, str]:
+    """The heading of a section of docs/methods.md, as "4. Entropy", and its text in Markdown; raises LookupError."""
+    for part in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
+        heading, _, text = part.partition("\n")
+        if heading.startswith(f"{number}. "):
+            return heading, text.strip()
+    raise LookupError(f"{METHODS.name} has no section {number}")
 
 
 def provenance(result: Result) -> None:

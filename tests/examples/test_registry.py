@@ -41,7 +41,7 @@ from pages.shared.frame import catalogue
 from tests.navigation import frame_at_every_page
 
 assert "Nothing." in CliRunner().invoke(commands, ["eighth", "--help"]).output
-assert [page.url_path for page in catalogue.sections()["Installed analyses"]] == ["eighth"]
+assert [entry.name for entry in catalogue.SECTIONS["Installed analyses"]] == ["eighth"]
 assert [column.label for column in columns({"eighth": object()})] == ["warmth of a head"]
 assert list(frame({"eighth": object()}, Thresholds())["eighth_warmth"]) == [0.1, 0.9]
 

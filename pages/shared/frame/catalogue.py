@@ -58,11 +58,13 @@ def _section(entry: Page) -> str:
     return "The paper" if entry.section.startswith("Section") else "Beyond the paper"
 
 
+MENU = ("Explore", "The paper", "Beyond the paper", "Installed analyses")
+SECTIONS = {name: [entry for entry in ENTRIES if _section(entry) == name] for name in MENU}
+
+
 def sections() -> dict[str, list[st.Page]]:
     """The sections of the menu, with their pages: made again for each run, whose Streamlit writes in them."""
-    names = ("Explore", "The paper", "Beyond the paper", "Installed analyses")
-    pages = {name: [_page(entry) for entry in ENTRIES if _section(entry) == name] for name in names}
-    return {name: entries for name, entries in pages.items() if entries}
+    return {name: [_page(entry) for entry in entries] for name, entries in SECTIONS.items() if entries}
 
 
 def entry(name: str) -> Page:

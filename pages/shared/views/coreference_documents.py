@@ -17,7 +17,7 @@ from pages.shared.components import Note, drawings
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 
 SHOWN = 3  # passages on one page
 INK = "currentColor"
@@ -31,7 +31,7 @@ def documents(result: AntecedentCounts, request: Request, choice: Choice, select
         which = choices.segmented("Guesses", ("all", "right", "wrong"), key="guesses", default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=ORDERS[2], width=200)
         minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
-        searched = tuple(word_search.words("document_search"))
+        searched = corpus_search.words("document_search")
     query = PassageQuery(choice, which, minimum, searched, order)
     collection = _collection(result, request)
     counts = derived(tally, collection, query)

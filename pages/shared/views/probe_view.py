@@ -19,7 +19,7 @@ from pages.shared.boxes import plain
 from pages.shared.components import drawings
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 from pages.shared.views.probe_files import FILES, chosen_file
 
 SHOWN = 10  # sentences a page
@@ -178,7 +178,7 @@ def sentences(result: Probes, request: Request) -> None:
         named = partial(title, result=result)
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        searched = tuple(word_search.words("probe_search"))
+        searched = corpus_search.words("probe_search")
         is_all, total, chosen = _page(result, request, searched, 1)
         number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:

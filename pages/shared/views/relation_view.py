@@ -31,7 +31,7 @@ from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 from pages.shared.views.relation_choice import Counts, take
 
 SHOWN = 10  # sentences on one page
@@ -171,7 +171,7 @@ def sentences(
         which = choices.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=ORDERS[0], width=200)
         minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
-        searched = tuple(word_search.words("search"))
+        searched = corpus_search.words("search")
     view, _, _, merge = counts
     query = SentenceQuery(selection.head, direction, relation, view, merge, which, minimum, searched, order)
     searched_sentences = _sentences(stored, counts, request)
