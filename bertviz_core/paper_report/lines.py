@@ -19,10 +19,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.encoding import Encoded, encode_words
 from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.segments import encode_words
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview.clearest import Segment, clearest, relation_heads
@@ -152,7 +151,7 @@ def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Itera
             end = int(starts[starts > max(word, other)].min())
             if guess.right and SHORTEST <= end - first <= LONGEST:
                 candidates.append((guess.weight, document["name"], document["words"][first:end], word - first))
-    accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), best.head.layer, best.head.head]
+    accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
     for _, where, words, word in sorted(candidates, key=lambda candidate: candidate[0], reverse=True):
         example = encode_words(words, tokens, 0, where, Skipped())
         if _fits(example, result):

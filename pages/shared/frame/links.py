@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head
 from pages.shared.frame import address, catalogue
 
