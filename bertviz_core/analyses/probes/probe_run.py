@@ -22,7 +22,7 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stages import Pass, Stages
+from bertviz_core.engine.stream import StageFunction
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
@@ -57,9 +57,9 @@ class ProbeRun:
         shapes |= {"pair_weights": (0, 2, *heads, 0), "pair_bias": (0, *heads)}
         self.weights: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()} | {"words": []}
 
-    def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
-        """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
-        self.progress, self.stages = progress, stages
+    def run(self, examples: Sentences, progress: Progress, run_stage: StageFunction, batch_tokens: int | None) -> None:
+        """Train and score every probe; after a cancel nothing is left but the maps that `run_stage` keeps."""
+        self.progress, self.run_stage = progress, run_stage
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
@@ -75,7 +75,7 @@ class ProbeRun:
             with Features(self.encoded, self.rows, self.model.layers * self.model.heads) as features:
                 self._mapped(features, mapped)
         if "structural" in self.options.probes:
-            self._structural()
+            self._structural(batch_tokens)
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
@@ -146,8 +146,7 @@ class ProbeRun:
         stage += "" if seed is None else f" of random layers {seed - self.settings.seed + 1}"
         started = time.monotonic()
         shares = index / len(seeds), (index + 1) / len(seeds)
-        pass_over = Pass({"maps": seed}, self.encoded, features.take, stage, "sentences", shares)
-        self.stages.run(pass_over, self.model, self.progress)
+        self.run_stage({"maps": seed}, self.encoded, features.take, shares, stage, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
@@ -184,9 +183,9 @@ class ProbeRun:
             "pair_bias": values["governor.bias"].reshape(heads),
         }
 
-    def _structural(self) -> None:
+    def _structural(self, batch_tokens: int | None) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
-            words.fill(self.progress, self.stages.batch_tokens)
+            words.fill(self.progress, batch_tokens)
             outcome, layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
         self.outcomes.append(outcome)
         self.weights["layers"] = layers

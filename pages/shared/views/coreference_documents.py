@@ -12,8 +12,8 @@ from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.heads import Choice
 from bertviz_core.plotting.writing import isolated
-from pages.shared.components.drawings import Note, drawings
-from pages.shared.frame import address, viewer_link
+from pages.shared.components import Note, drawings
+from pages.shared.frame import address, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import guess_list
 
@@ -37,8 +37,8 @@ def documents(result: AntecedentCounts, request: Request, choice: Choice, select
         "the attention behind it."
     )
     targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
-    links = iter(viewer_link.hidden("guesses", targets))
-    notes = [[Note(_described(guess), next(links)) for guess in passage.listed] for passage in shown]
+    addresses = iter(links.hidden("guesses", targets))
+    notes = [[Note(_described(guess), next(addresses)) for guess in passage.listed] for passage in shown]
     items = [(_title(passage), draw(passage.document, passage.drawn, INK)) for passage in shown]
     drawings(items, "passages", notes=notes)
 
@@ -56,5 +56,5 @@ def _described(guess: ListedGuess) -> str:
 
 def _target(guess: ListedGuess, choice: Choice) -> dict[str, str] | None:
     """The window in which the guess was made, with the mention's head word pinned."""
-    pinned = f"{viewer_link.SIDES[choice.direction]}{guess.head + 1}"
-    return viewer_link.to_words(guess.window, dependents=pinned, least="0")
+    pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
+    return links.to_words(guess.window, dependents=pinned, least="0")

@@ -12,7 +12,7 @@ from bertviz_core.analyses.request import Request
 from pages.shared import services
 from pages.shared.derived import derived
 from pages.shared.frame import choices
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 
 Entry = TypeVar("Entry")
 
@@ -39,7 +39,7 @@ def choose(which: str, order: str, minimum: str, search: str) -> Filter:
         chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=order, width=200)
         weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=220)
-        return Filter(chosen, weight, word_search.words(search), order)
+        return Filter(chosen, weight, corpus_search.words(search), order)
 
 
 def all_parts(request: Request, is_whole: bool) -> StoredParts | None:

@@ -17,9 +17,9 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.style import percent
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.derived import derived
-from pages.shared.frame import address, viewer_link
+from pages.shared.frame import address, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import guess_list
 from pages.shared.views.relation_choice import Counts, take
@@ -152,6 +152,6 @@ def sentences(
         for example in shown
     ]
     targets = [
-        viewer_link.to_tree(example.sentence, () if is_total else example.chosen, choice.direction) for example in shown
+        links.to_tree(example.sentence, () if is_total else example.chosen, choice.direction) for example in shown
     ]
-    drawings(drawn, "sentences", viewer_link.hidden("sentences", targets))
+    drawings(drawn, "sentences", links.hidden("sentences", targets))

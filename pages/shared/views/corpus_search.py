@@ -1,5 +1,4 @@
-"""A search by word: of a list's sentences, or over the whole corpus of a text page with the way from a line to its
-segment."""
+"""Searches by word: in a list of sentences, and over the whole corpus of a text page with the way to a segment."""
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ MAX_LETTERS = 60
 
 
 def words(key: str) -> tuple[str, ...]:
-    """The words that the reader searches for, lower case; none where nothing is searched."""
-    return tuple(searched_words(text(key)))
+    """The words for which the reader searches, lower case; none where nothing is searched."""
+    return tuple(searched_words(box(key)))
 
 
-def text(key: str) -> str:
-    """The box of the search; returns its text as the reader typed it."""
+def box(key: str) -> str:
+    """The box of a search; returns its text as the reader typed it."""
     help_text = "A word, or several that stand one after the other. * stands for any ending."
-    return choices.text(st.text_input, "Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
+    return choices.text("Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
 
 
 def draw(source: Source, choose: Callable[[Hit], None]) -> None:
@@ -38,14 +37,14 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
             address.get(key)
         return
     with panel:
-        searched = text("find")
-        if not searched.strip():
+        text = box("find")
+        if not text.strip():
             st.caption("Finds every line of the corpus that has these words one after the other.")
             return
-        total, hits = _search(source.digest, searched, 0, source)
+        total, hits = _search(source.digest, text, 0, source)
         number = choices.page_of(total, SHOWN, key="find_page")
         if number > 1:
-            total, hits = _search(source.digest, searched, SHOWN * (number - 1), source)
+            total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
         st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")
         for index, hit in enumerate(hits):
             left, right = st.columns([1, 4], vertical_alignment="center")
