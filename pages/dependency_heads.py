@@ -40,7 +40,7 @@ with left:
 with right:
     st.markdown("**Table 1 as a chart**")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    page.chart(page.drawn(paper_figure, result, selection.base), "table-figure", alt, clickable=False)
+    page.chart(page.drawn(paper_figure, result), "table-figure", alt, clickable=False)
 
 page.metrics(relation_view.numbers(result, relation, choice, selection.label))
 st.caption(relation_view.verdict(result, relation))

@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEARE
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import share, wilson
-from bertviz_core.heads import Choice, Head, arrow
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.latex import escaped, tabular
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
@@ -32,27 +32,27 @@ LINES = (
 )
 
 
-def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
-    """A map of heads for all mentions and for each type: accuracy in one direction, by default the paper's."""
-    accuracy, n = result.accuracy[direction], result.n
+def paper_figure(result: AntecedentCounts) -> go.Figure:
+    """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
+    accuracy, n = result.accuracy[0], result.n
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         row, column = divmod(index, 2)
-        squares = map_figure(value_map(values, f"of {kind}", base=base), chosen).data[0]
+        squares = map_figure(value_map(values, f"of {kind}")).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
         figure.add_trace(squares, row=row + 1, col=column + 1)
-        axes = map_axes(go.Figure(), layers, heads, base).layout
+        axes = map_axes(go.Figure(), layers, heads).layout
         figure.update_xaxes(
             axes.xaxis.to_plotly_json() | {"title": "layer" if row else None}, row=row + 1, col=column + 1
         )
         figure.update_yaxes(
             axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
         )
-    figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[direction])}"
+    figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
     height = int(2 * heads * square_size(layers) * 0.72) + 190
-    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[direction])
+    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
 def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:

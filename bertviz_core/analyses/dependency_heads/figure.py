@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
 
 
-def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
+def paper_figure(result: RelationCounts) -> go.Figure:
     """A line for each relation: its best head with the 95% interval, the best fixed offset, the paper's best head."""
     frame = result.to_frame()
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]

@@ -48,17 +48,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Shared inputs of all trainings of one request.
-
-    Attributes:
-        model: On whose device they run.
-        settings: Mode and seed.
-        options: Epochs, optimizer, decoding and rank.
-        sentences: Sentences of all splits.
-        splits: Which sentences train, say when to stop, and are scored.
-        progress: Progress of the request.
-        vectors: (row, dimension) of words, for the probes that read them.
-    """
+    """Shared inputs of all trainings of one request; `vectors` (row, dimension) are the words'."""
 
     model: AttentionModel
     settings: Settings

@@ -70,11 +70,10 @@ class Data:
         device: str,
         governors: Sequence[np.ndarray] | None = None,
     ) -> None:
-        self.device, self.governors, self.order = device, governors, chosen.tolist()
+        self.device, self.governors = device, governors
         sentences_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
         self.groups = [(group, rows) for group, rows in sentences_of if len(rows)]
         self.words = sum(len(rows) * group.length for group, rows in self.groups)
-        self.all_groups, self.row = features.groups, features.row
 
     def batches(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
         """Parts of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
@@ -86,8 +85,7 @@ class Data:
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
-        positions = [self.row[index] for index in self.order]
-        return [(self.all_groups[group], np.array([row])) for group, row in positions]
+        return sorted(self.batches(1), key=lambda part: int(part[0].indices[part[1][0]]))
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part

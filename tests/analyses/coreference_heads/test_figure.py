@@ -29,7 +29,7 @@ def result(tmp_path_factory) -> AntecedentCounts:
 
 
 def test_a_map_for_each_type(result):
-    figure = paper_figure(result, chosen=Head(5, 3))
+    figure = paper_figure(result)
     assert figure.data[0].marker.colorbar.title.text == "accuracy of attention mention → antecedent"
     for trace, values in zip(figure.data, result.accuracy[0], strict=True):
         np.testing.assert_allclose(trace.marker.color, values.reshape(-1))
