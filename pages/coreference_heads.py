@@ -14,7 +14,7 @@ from bertviz_core.plotting.style import percent_decimals
 from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import coreference_documents, coreference_view
+from pages.shared.views import coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
@@ -68,7 +68,7 @@ if result.by("gender", choice)[1].any():
         alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
         page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
-coreference_documents.documents(result, request, choice, selection)
+coreference_view.documents(result, request, choice, selection)
 st.subheader(f"Accuracy of all heads (%), {shown_direction}")
 frame = head_frame(dict(zip(TYPE_ROWS, result.accuracy[choice.direction], strict=True)))
 frame[[*TYPE_ROWS]] *= 100

@@ -1,7 +1,7 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
 In reading order: options, splits, features (word-level maps), probes (scores), training, scoring, fitting (one probe),
-structural, probe_run (all of it), measure (the analysis's interface), sentences; result, figure.
+structural, probe_run (all of it), measure (the analysis's interface); result, figure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3); and pages of the sentences of the
+test part with the guesses of every probe.
 
 Definitions: docs/methods.md, section 8.
 """
@@ -6,15 +7,20 @@ Definitions: docs/methods.md, section 8.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.options import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from bertviz_core.analyses.probes.sentences import described
 from bertviz_core.analyses.results import with_skipped
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank_reader import Treebank
+from bertviz_core.corpora.word_search import has
+from bertviz_core.engine.store import Store
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.probes.features import WordMaps
@@ -24,6 +30,8 @@ if TYPE_CHECKING:
     from bertviz_core.engine.stream import StageFunction
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
+
+NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
@@ -91,7 +99,7 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
 
 
 def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
-    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `sentences.find` reads these
+    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `find` reads these
     from the corpus, so that one that is deleted is gone."""
     indices = probe_run.gold.indices.tolist()
     for start in range(0, len(indices), EXAMPLES):
@@ -105,9 +113,6 @@ def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
     return described(sentence, guesses)
-
-
-NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
@@ -128,3 +133,42 @@ def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
     encoder.set_attn_implementation(register() if model.observable else "eager")
     drawn = prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
     return observing(drawn, "attention" if model.factors is None else "norms")
+
+
+def parts_of(store: Store, request: Request) -> StoredParts | None:
+    """The guesses in all sentences of the test part, where the store has them, with the file that has their words."""
+    return stored_parts(store, request.key(), request.others.get("dev", request.source))
+
+
+def find(
+    result: Probes, parts: StoredParts | None, searched: Sequence[str], first: int, count: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many sentences have the searched words; and those from number `first` on, `count` of them, in file order, as
+    a result has them."""
+    total, shown = 0, []
+    for sentence in _stored(parts) if parts else result.sentences:
+        if has(sentence["words"], searched):
+            if first <= total < first + count:
+                shown.append(sentence)
+            total += 1
+    return total, shown
+
+
+def _stored(parts: StoredParts) -> Iterator[dict[str, Any]]:
+    """The words from the treebank, the guesses from the disk: both are in the order of the file."""
+    sentences = Treebank(parts.source).sentences(Skipped())
+    for values in parts.read():
+        for entry in values["sentences"]:
+            sentence = next(sentence for sentence in sentences if sentence.number == entry["number"])
+            yield described(sentence, entry["guesses"])
+
+
+def described(sentence: Sentence, guesses: dict[str, Any]) -> dict[str, Any]:
+    """A sentence as a result has it; `guesses` are those of each probe."""
+    return {
+        "where": sentence.where,
+        "words": list(sentence.words),
+        "governors": list(sentence.governors),
+        "relations": list(sentence.relations),
+        "guesses": guesses,
+    }

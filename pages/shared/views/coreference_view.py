@@ -1,4 +1,4 @@
-"""Coreference in words, and in a table beside the paper's."""
+"""Coreference in words, in a table beside the paper's, and passages with a head's guesses drawn in."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM, score
+from bertviz_core.analyses.coreference_heads.document_figure import draw
+from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.coreference_heads.predictions import score
+from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
+from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
@@ -21,9 +24,12 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Choice, arrow, ranks
 from bertviz_core.plotting.style import percent
+from bertviz_core.plotting.writing import isolated
 from pages.shared import boxes, services
-from pages.shared.frame import address, choices
+from pages.shared.components import Note, drawings
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.views import guess_list
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
@@ -179,3 +185,45 @@ def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> Ant
 def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
     """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
     return score(_request, _predictions)
+
+
+SHOWN = 3  # passages on one page
+
+
+@address.fragment
+def documents(result: AntecedentCounts, request: Request, choice: Choice, selection: Selection) -> None:
+    """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
+    st.subheader(f"Guesses of head {selection.label}")
+    query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
+    is_whole = len(result.items) == result.n[0]
+    parts = guess_list.all_parts(request, is_whole)
+    total, shown = guess_list.shown(parts or result, query, SHOWN, "passage_page")
+    every = int(result.n[0])
+    part = "" if parts or is_whole else f" in the documents of the first {KEPT:,} of {every:,} mentions"
+    st.caption(
+        f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
+        "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
+        "the attention behind it."
+    )
+    targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
+    addresses = iter(links.hidden("guesses", targets))
+    notes = [[Note(_described(guess), next(addresses)) for guess in passage.listed] for passage in shown]
+    items = [(_title(passage), draw(passage.document, passage.drawn, "currentColor")) for passage in shown]
+    drawings(items, "passages", notes=notes)
+
+
+def _title(passage: PassageExample) -> str:
+    outside = sum(guess.is_outside for guess in passage.listed)
+    more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
+    return f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
+
+
+def _described(guess: ListedGuess) -> str:
+    mark = "✓" if guess.right else "✗"
+    return f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
+
+
+def _target(guess: ListedGuess, choice: Choice) -> dict[str, str] | None:
+    """The window in which the guess was made, with the mention's head word pinned."""
+    pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
+    return links.to_words(guess.window, dependents=pinned, least="0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bertviz_core.analyses.probes import measure
-from bertviz_core.analyses.probes.sentences import find, parts_of
+from bertviz_core.analyses.probes.measure import find, parts_of
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
