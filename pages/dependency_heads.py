@@ -21,7 +21,7 @@ with options:
 stored = stored_result.result_or_stop(request, selection, DependencyHeads)
 with options:
     shown = relation_choice.counts(stored, selection)
-result = derived(DependencyHeads.show, stored, *shown)
+result = derived(DependencyHeads.show, stored, shown)
 with choices:
     relation, direction = relation_choice.choose(result)
 choice = Choice(direction, selection.head)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,9 +22,23 @@ VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
     "function-heads": function_heads,
 }
 RELEASE_OFFSETS = tuple(range(-3, 3))
-
-
 MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
+
+
+class Chosen(NamedTuple):
+    """Which of the counts are shown.
+
+    Attributes:
+        view: One of VIEWS.
+        min_count: Relations of fewer words are left away.
+        offsets: The largest distance of the baselines; mode "paper" has the release's own.
+        merge_subtypes: Whether `nmod:poss` counts as `nmod`.
+    """
+
+    view: str = "as-is"
+    min_count: int = 1
+    offsets: int = 5
+    merge_subtypes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +65,10 @@ class DependencyHeads(ViewedResult):
     guesses: np.ndarray
     weights: np.ndarray
 
-    def counts(
-        self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
-    ) -> RelationCounts:
-        """The counts of one view.
-
-        Args:
-            view: One of VIEWS.
-            min_count: Relations of fewer words are left away.
-            offsets: The largest distance of the baselines; mode "paper" has the release's own.
-            merge_subtypes: Whether `nmod:poss` counts as `nmod`.
-
-        Raises:
-            SettingsError: There is no such view, or the offsets were not counted.
-        """
+    def counts(self, chosen: Chosen) -> RelationCounts:
+        """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
+        view, min_count, offsets, merge_subtypes = chosen
         check_choice(view, offsets)
-        options = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
         paper = self.provenance["settings"]["mode"] == "paper"
         shown = RELEASE_OFFSETS if paper else [o for o in self.offsets if 0 < abs(o) <= offsets]
         rows = [row for row, its_view in enumerate(self.views) if its_view == view]
@@ -83,7 +85,7 @@ class DependencyHeads(ViewedResult):
             if row < 2 or (count >= min_count and name.split(":")[0].lower() != ROOT)
         ]
         return RelationCounts(
-            self.provenance | {"options": self.provenance["options"] | options},
+            self.provenance | {"options": self.provenance["options"] | chosen._asdict()},
             relations=[names[row] for row in keep],
             n=n[:, keep],
             correct=correct[:, :, keep],
@@ -91,30 +93,27 @@ class DependencyHeads(ViewedResult):
             offset_correct=offset_correct[:, keep],
         )
 
-    def show(
-        self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
-    ) -> ShownRelations:
-        """The counts of one view together with its sentences; arguments as in `counts`."""
-        counts = self.counts(view, min_count, offsets, merge_subtypes)
+    def show(self, chosen: Chosen) -> ShownRelations:
+        """The counts of one view together with its sentences, which take most of the time."""
+        counts, view = self.counts(chosen), VIEWS[chosen.view]
         return ShownRelations(
             **{field.name: getattr(counts, field.name) for field in fields(counts)},
-            sentences=[viewed(VIEWS[view](sentence_of(each)), merge_subtypes) for each in self.sentences],
+            sentences=[viewed(view(sentence_of(each)), chosen.merge_subtypes) for each in self.sentences],
             guesses=self.guesses,
             weights=self.weights,
         )
 
-    def default_options(self) -> tuple[str, int]:
-        """Default view and minimum number of words of a relation; the view is function heads for Universal
-        Dependencies."""
+    def default_choice(self) -> Chosen:
+        """What is shown at first: function heads for Universal Dependencies, and relations that are not too rare."""
         view = "function-heads" if self.provenance["format"] == CONLLU else "as-is"
-        return view, default_min_count(self.provenance["corpus"]["name"])
+        return Chosen(view, default_min_count(self.provenance["corpus"]["name"]))
 
     def default_view(self) -> RelationCounts:
-        return self.counts(*self.default_options())
+        return self.counts(self.default_choice())
 
     def show_default(self) -> ShownRelations:
-        """The default view together with its sentences, which take most of the time."""
-        return self.show(*self.default_options())
+        """The default view together with its sentences."""
+        return self.show(self.default_choice())
 
 
 def default_min_count(treebank: str) -> int:

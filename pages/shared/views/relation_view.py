@@ -9,7 +9,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
@@ -22,7 +22,7 @@ from pages.shared.derived import derived
 from pages.shared.frame import address, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import guess_list
-from pages.shared.views.relation_choice import Counts, take
+from pages.shared.views.relation_choice import take
 
 SHOWN = 10  # sentences on one page
 NOT_THERE = "not in the paper"
@@ -130,16 +130,16 @@ def _row_clicked(result: RelationCounts) -> None:
 
 @address.fragment
 def sentences(
-    stored: DependencyHeads, counts: Counts, request: Request, relation: str, choice: Choice, label: str
+    stored: DependencyHeads, chosen: Chosen, request: Request, relation: str, choice: Choice, label: str
 ) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
     st.subheader(f"Head {label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
     filtered = guess_list.choose("which", ORDERS[0], "weight", "search")
-    query = SentenceQuery(choice, *filtered, relation, counts.view, counts.merge_subtypes)
+    query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes)
     every, first = stored.provenance["sentences"], len(stored.sentences)
     parts = guess_list.all_parts(request, first == every)
-    collection = parts or derived(DependencyHeads.show, stored, *counts)
+    collection = parts or derived(DependencyHeads.show, stored, chosen)
     total, shown = guess_list.shown(collection, query, SHOWN, "sentence_page")
     is_all = first == every or parts
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"

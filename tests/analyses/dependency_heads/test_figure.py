@@ -17,6 +17,7 @@ from bertviz_core.analyses.dependency_heads.figure import (
     paper_figure,
     relation_table,
 )
+from bertviz_core.analyses.dependency_heads.result import Chosen
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
@@ -35,7 +36,7 @@ def result(request, tmp_path_factory):
     asked = Request("dependency_heads", checkpoint.find("demo"), sample("treebank"), Settings(mode=request.param))
     stored = find(Store(tmp_path_factory.mktemp("store")), asked)
     assert stored is not None, "run python -m bertviz_core.assets.build"
-    return stored.show("function-heads", 20)
+    return stored.show(Chosen("function-heads", 20))
 
 
 def test_the_shipped_result_is_of_the_treebank_as_it_is(result):

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
-from bertviz_core.analyses.dependency_heads.result import VIEWS
+from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
@@ -61,7 +61,7 @@ def request_of(model) -> Request:
 
 def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[dict]:
     """Every sentence as the oracle reads it."""
-    shown, start, sentences = whole.show(view, merge_subtypes=merge), 0, []
+    shown, start, sentences = whole.show(Chosen(view, merge_subtypes=merge)), 0, []
     for sentence in shown.sentences:
         words = slice(start, start := start + len(sentence["words"]))
         arrays = {
@@ -96,7 +96,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
     query = SentenceQuery(Choice(0, Head(0, 1)), minimum=-1.0, order="file order")
-    shown = stored[0].show()
+    shown = stored[0].show(Chosen())
     counts = tally(shown, query)
     assert [example.sentence["number"] for example in page(shown, query, counts, 0, 10)] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
