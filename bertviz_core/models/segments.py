@@ -23,10 +23,9 @@ from typing import ClassVar
 import numpy as np
 
 from bertviz_core.corpora.examples import Record
-from bertviz_core.corpora.readers import JSON, TEXT, read_text
+from bertviz_core.corpora.readers import JSON, TEXT, Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.source import Start
-from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.models.encoding import Encoded, count_unknown, encode_words
 from bertviz_core.models.reading import Examples, Reading
 

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.source import Start
 from bertviz_core.errors import InputError
@@ -58,14 +58,14 @@ class Windows(Examples[Window]):
 
     def read(self, reading: Reading) -> Iterator[Window]:
         start = self.source.start
-        reading.counts |= {"format": self.corpus.format, "head_words": "", **dict.fromkeys(COUNTED, 0)}
+        reading.counts |= {"format": self.corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
         reading.counts["items"] = start.items
         yield from islice(islice(self._all(reading), start.skip, None), self.settings.limit)
         if not reading.counts["items"]:
             raise InputError(
                 "No mention has an antecedent that could be guessed.",
                 where=self.source.name,
-                hint=f"Read as {self.corpus.format}: check that its last column, or `Entity=`, holds chains.",
+                hint=f"Read as {self.corpus.form.name}: check that its last column, or `Entity=`, holds chains.",
             )
 
     def _all(self, reading: Reading) -> Iterator[Window]:
@@ -75,7 +75,7 @@ class Windows(Examples[Window]):
             reading.counts["head_words"] = " and ".join(sorted(decided))
             _count(document, reading.counts)
             first = Start(
-                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.format,
+                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.form.name,
                 document.header,
             )  # fmt: skip
             for example in self._windows(document, number, reading) if document.words else ():
