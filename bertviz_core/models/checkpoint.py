@@ -36,7 +36,6 @@ PAPER_CONFIG = {
     "max_position_embeddings": PAPER_LENGTH,
     "type_vocab_size": 2,
 }
-PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         raise allowed.no_model()
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return _open(name, hub.cached(name, revision, PATTERNS, access), revision)
+    return _open(name, hub.cached(name, revision, access), revision)
 
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
@@ -155,7 +154,7 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
     Raises:
         ModelError: The hub is out of reach, or there is no room for the model.
     """
-    return _open(name, hub.download(name, revision, PATTERNS, access), revision)
+    return _open(name, hub.download(name, revision, access), revision)
 
 
 def weight_files(folder: Path) -> list[Path]:
