@@ -75,7 +75,7 @@ def behavior(results: dict[str, Any], selection: Selection, thresholds: Threshol
     labels = derived(labels_of, results, thresholds)
     if labels is None:
         return "no behavior computed yet"
-    label = str(labels[selection.head.layer, selection.head.head])
+    label = str(labels[selection.head])
     if label == LINGUISTIC:
         return named[selection.head.label()]
     return "no named behavior" if label == "other" else BEHAVIORS[label][-1]

@@ -23,8 +23,8 @@ MAX_NAMED = 10
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     """Labels of the heads whose value is over the threshold, the highest first."""
-    heads = [head for head in all_heads(*values.shape) if values[head.layer, head.head] > threshold]
-    return [head.label(base) for head in sorted(heads, key=lambda head: -values[head.layer, head.head])]
+    heads = [head for head in all_heads(*values.shape) if values[head] > threshold]
+    return [head.label(base) for head in sorted(heads, key=lambda head: -values[head])]
 
 
 def claim(labels: list[str], total: int, does: str) -> None:

@@ -27,7 +27,7 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure as surfac
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.tour import Step
+from bertviz_core.tour.steps import Step
 from bertviz_core.viewer.view import View, look
 from pages.shared import head_panel, page, services
 from pages.shared.boxes import plain
@@ -61,7 +61,7 @@ def draw(step: Step, key: str, results: Results, selection: Selection) -> None:
 def _by_layer(step: Step, key: str, results: Results, selection: Selection) -> None:
     """The analysis's figure by layer, and the map of the quantity that the step is about."""
     result, (build, alt) = results[step.page], BY_LAYER[step.page]
-    column = ANALYSES[step.page].column(next(iter(step.address.values())))
+    column = ANALYSES[step.page].column(step.quantity)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         page.chart(page.drawn(build, result, selection.base), f"{key}-figure", alt, head=selection.head)
