@@ -15,7 +15,7 @@ from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
 from pages.shared import boxes
 from pages.shared.boxes import joined, plain
-from pages.shared.frame import choices, viewer_link
+from pages.shared.frame import choices, links
 from pages.shared.frame.selection import Selection
 
 MAX_NAMED = 10
@@ -73,4 +73,4 @@ def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> 
     for segment in shown:
         location = plain(f"segment {segment.number + 1}, {segment.where}")
         st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
-        viewer_link.to_segment(segment.number)
+        links.to_segment(segment.number)
