@@ -19,9 +19,9 @@ from bertviz_core.analyses.coreference_heads.document_figure import mention_text
 from bertviz_core.analyses.coreference_heads.documents import Guess, Items, shown
 from bertviz_core.analyses.details import StoredParts
 from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import has

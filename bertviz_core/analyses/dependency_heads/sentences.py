@@ -17,10 +17,10 @@ from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRela
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
 from bertviz_core.analyses.details import StoredParts
 from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.trees import Sentence
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.word_search import has
 
 

@@ -16,9 +16,9 @@ from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.options import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
 from bertviz_core.analyses.results import with_skipped
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.word_search import has
 from bertviz_core.engine.store import Store
 
