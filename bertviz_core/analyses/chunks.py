@@ -195,7 +195,7 @@ def share_done(store: Store, request: Request) -> float | None:
     """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
         if head := store.work_header(work_name(request)):
-            return float(metadata_of(head)["share"])
+            return float(json.loads(head)["__metadata__"]["share"])
     return None
 
 

@@ -31,4 +31,4 @@ def remember(store: Store, owner: str, name: str) -> None:
     """Put a model first among a reader's own, for DAYS days; nothing happens where the store cannot be written."""
     latest = [name, *(other for other in models(store, owner) if other != name)][:MAX_MODELS]
     with suppress(StoreError):
-        store._set(f"models/{owner}", json.dumps(latest).encode(), expire=DAYS * DAY)
+        store.write(f"models/{owner}", json.dumps(latest).encode(), expire=DAYS * DAY)

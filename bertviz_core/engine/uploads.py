@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import secrets
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.source import Source
@@ -78,8 +77,8 @@ class Uploads:
             new = next((old for old in present if (old.name, old.kind, old.digest, old.owner) == same), new)
             self._check_room(new, [other for other in present if other.token != new.token])
             seconds = self.access.upload_days * 86_400
-            self.store._set(f"upload/{new.token}", data, expire=seconds)
-            self.store._set(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=seconds)
+            self.store.write(f"upload/{new.token}", data, expire=seconds)
+            self.store.write(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=seconds)
         return new
 
     def find(self, token: str) -> Upload | None:
@@ -127,11 +126,10 @@ class Uploads:
                 yield upload
 
     def _open(self, token: str) -> BinaryIO:
-        with self.store.reading() as cache:
-            stream = cache.get(f"upload/{token}", read=True)
+        stream = self.store.open(f"upload/{token}")
         if stream is None:
             raise missing()
-        return io.BytesIO(stream) if isinstance(stream, bytes) else cast(BinaryIO, stream)
+        return stream
 
     def _check_room(self, new: Upload, others: list[Upload]) -> None:
         total = sum(other.charge for other in others)
