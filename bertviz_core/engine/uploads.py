@@ -1,4 +1,5 @@
-"""Readers' uploads, each under a random token: whoever has the token reads it, whoever owns it deletes it."""
+"""Readers' uploads, each under a random token: whoever has the token reads it, whoever owns it deletes it; and the
+models that a reader has opened lately, which no other reader is shown."""
 
 from __future__ import annotations
 
@@ -8,16 +9,18 @@ import re
 import secrets
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import BinaryIO
 
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError
+from bertviz_core.engine.store import DAY, Store
+from bertviz_core.errors import InputError, StoreError
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too
+MAX_MODELS, MODEL_DAYS = 8, 30  # of the names that are remembered of one reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Uploads:
             same = (new.name, new.kind, new.digest, new.owner)
             new = next((old for old in present if (old.name, old.kind, old.digest, old.owner) == same), new)
             self._check_room(new, [other for other in present if other.token != new.token])
-            seconds = self.access.upload_days * 86_400
+            seconds = self.access.upload_days * DAY
             self.store.write(f"upload/{new.token}", data, expire=seconds)
             self.store.write(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=seconds)
         return new
@@ -116,6 +119,21 @@ class Uploads:
             with self.store.writing() as cache:
                 cache.delete(f"name/{token}")
                 cache.delete(f"upload/{token}")
+
+    def models(self, owner: str) -> list[str]:
+        """Names of the models that a reader has opened, the latest first; none where the store cannot be read."""
+        try:
+            with self.store.reading() as cache:
+                names = json.loads(cache.get(f"models/{owner}") or b"[]")
+        except (StoreError, ValueError):
+            return []
+        return [name for name in names if isinstance(name, str)]
+
+    def remember_model(self, owner: str, name: str) -> None:
+        """Put a model first among a reader's own; nothing happens where the store cannot be written."""
+        latest = [name, *(other for other in self.models(owner) if other != name)][:MAX_MODELS]
+        with suppress(StoreError):
+            self.store.write(f"models/{owner}", json.dumps(latest).encode(), expire=MODEL_DAYS * DAY)
 
     def __iter__(self) -> Iterator[Upload]:
         with self.store.reading() as cache:

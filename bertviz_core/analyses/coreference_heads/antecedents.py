@@ -13,8 +13,7 @@ from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.coreference_heads.groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
-from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import is_above, share
+from bertviz_core.analyses.proportions import Estimate, is_above, share
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads
 
