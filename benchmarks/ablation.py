@@ -26,7 +26,7 @@ def model_and_batch(segments: int) -> tuple[Any, Any, Any]:
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM
 
-    from bertviz_core.corpora.samples import sample
+    from bertviz_core.corpora.files import sample
     from bertviz_core.models.attention import register
     from bertviz_core.models.checkpoint import find
     from bertviz_core.models.encoding import collate

@@ -53,7 +53,7 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
     from bertviz_core.analyses.worker_pass import Cluster
-    from bertviz_core.corpora.samples import sample
+    from bertviz_core.corpora.files import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
     from bertviz_core.settings import Execution, Settings
@@ -78,7 +78,7 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     from bertviz_core.analyses.averages import SegmentAverages
     from bertviz_core.analyses.chunks import ChunkPass
     from bertviz_core.analyses.request import Request
-    from bertviz_core.corpora.samples import sample
+    from bertviz_core.corpora.files import sample
     from bertviz_core.corpora.skipped import Skipped
     from bertviz_core.corpora.source import WHOLE
     from bertviz_core.engine.pool import Pool
@@ -133,7 +133,7 @@ def _state() -> bytes:
 
     from bertviz_core.analyses.registry import ANALYSES
     from bertviz_core.analyses.request import Request
-    from bertviz_core.corpora.samples import sample
+    from bertviz_core.corpora.files import sample
     from bertviz_core.models import checkpoint
     from bertviz_core.models.encoding import Encoded
 
@@ -156,7 +156,7 @@ def faults(runs: int) -> None:
     from bertviz_core.analyses.model_pass import compute_pass
     from bertviz_core.analyses.request import Request
     from bertviz_core.analyses.worker_pass import Cluster
-    from bertviz_core.corpora.samples import sample
+    from bertviz_core.corpora.files import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
     from bertviz_core.settings import Execution, Settings

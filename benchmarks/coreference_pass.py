@@ -9,7 +9,7 @@ from benchmarks.harness import Work, alternate, ratio, table
 from bertviz_core.analyses.coreference_heads.measure import Selections
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.files import find_source
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find

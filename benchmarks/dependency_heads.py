@@ -26,7 +26,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses
 from bertviz_core.analyses.dependency_heads.result import VIEWS
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate

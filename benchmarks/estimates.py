@@ -19,7 +19,7 @@ from pathlib import Path
 from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training

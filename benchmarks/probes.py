@@ -29,7 +29,7 @@ from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.files import find_source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load

@@ -21,7 +21,7 @@ from benchmarks.harness import Work, alternate, ratio, table
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.attention import register

@@ -18,7 +18,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError

@@ -32,8 +32,7 @@ from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten
-from bertviz_core.models import checkpoint, first_segments, loading, tokens
-from bertviz_core.models import single_input as one_input
+from bertviz_core.models import checkpoint, first_segments, loading, single_input, tokens
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.segments import Segments
 from bertviz_core.numbers import small_int
@@ -444,7 +443,7 @@ def test_transformers_is_told_to_run_no_code(folder, monkeypatch):
         note = lambda *a, real=real, **options: asked.append(options["trust_remote_code"]) or real(*a, **options)  # noqa: E731
         monkeypatch.setattr(auto, "from_pretrained", note)
     loading.load(checkpoint.find(str(folder)), "cpu")
-    one_input.load_to_view(checkpoint.find(str(folder)), "cpu")
+    loading.load_to_view(checkpoint.find(str(folder)), "cpu")
     assert len(asked) >= 4 and set(asked) == {False}
 
 
@@ -454,11 +453,11 @@ def test_transformers_is_told_to_run_no_code(folder, monkeypatch):
 def test_the_viewer_says_its_budget(tiny, monkeypatch):
     example = next(iter(Segments(from_bytes(b"the cat sat on the mat .\n", "x"), tiny.tokens, Settings())))
     size = 4 * tiny.layers * tiny.heads * len(example) ** 2
-    monkeypatch.setattr(one_input, "MAX_BYTES", size)
-    assert one_input.attention(tiny, example).shape[-1] == len(example)
-    monkeypatch.setattr(one_input, "MAX_BYTES", size - 1)
+    monkeypatch.setattr(single_input, "MAX_BYTES", size)
+    assert single_input.attention(tiny, example).shape[-1] == len(example)
+    monkeypatch.setattr(single_input, "MAX_BYTES", size - 1)
     with pytest.raises(InputError, match="MB are allowed") as caught:
-        one_input.attention(tiny, example)
+        single_input.attention(tiny, example)
     assert f" {len(example) - 1} tokens" in caught.value.hint
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.analyses.requests import Request, compute
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
 

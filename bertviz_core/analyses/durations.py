@@ -17,7 +17,7 @@ import numpy as np
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.extent import words_of
+from bertviz_core.corpora.recognition import words_of
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 

@@ -20,7 +20,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
-from bertviz_core.models.masked_head import check_masked_head
+from bertviz_core.models.masking import check_masked_head
 from bertviz_core.models.norms import check_norms, observing
 from bertviz_core.settings import Execution
 

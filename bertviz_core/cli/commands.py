@@ -11,10 +11,8 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.cli.analyses import add_analysis
-from bertviz_core.cli.compare import compare_app
-from bertviz_core.cli.emergence import emergence_app
+from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.inputs import inputs_app
-from bertviz_core.cli.report import report_app
 from bertviz_core.cli.store import store_app
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
@@ -52,9 +50,7 @@ def overview(
 
 
 app.add_typer(inputs_app)
-app.add_typer(emergence_app)
-app.add_typer(compare_app)
-app.add_typer(report_app)
+app.add_typer(combined_app)
 app.add_typer(store_app, name="store")
 
 

@@ -12,8 +12,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
-from bertviz_core.corpora.unpacking import as_file
-from bertviz_core.corpora.word_document import paragraphs
+from bertviz_core.corpora.unpacking import as_file, paragraphs
 from bertviz_core.errors import InputError
 
 BLOCK = 512  # bytes of a tar header; members are padded to it

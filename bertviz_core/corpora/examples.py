@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bertviz_core.corpora.json_list import json_list
-from bertviz_core.corpora.source import Source, whole
+from bertviz_core.corpora.source import LONGEST_LINE, Source, whole
 from bertviz_core.errors import InputError
 
 FIELDS = ("text", "words", "tokens")
+SPACE = re.compile(r"[ \t\r\n]*")
+AT_ONCE = 1 << 16  # characters read together: a file of blank lines has millions of pieces
+NEAR = 16  # an error so near the end may come from a word or an escape that is not all there yet
+BROKEN = "The JSON is broken or cut off here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +71,102 @@ def _well_formed(form: str, value: Any) -> bool:
     if form == "text":
         return isinstance(value, str)
     return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
+
+
+def json_list(source: Source) -> Iterator[tuple[int, int, Any]]:
+    """(line, offset in bytes, value) of every entry; raises InputError naming the line for anything but one whole list.
+
+    A part of a source begins with an entry.
+    """
+    start = source.start
+    window = _Window(source, source.text(), number=start.line, offset=start.offset or _mark(source))
+    if not start.offset:
+        if window.next_character() != "[":
+            raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
+        window.position += 1
+    while (character := window.next_character()) != "]":
+        line = window.line()
+        yield line, window.offset, window.value()
+        character = window.next_character()
+        if character == ",":
+            window.position += 1
+            if window.next_character() == "]":
+                raise window.error(BROKEN, "Remove the comma before ].")
+        elif character != "]":
+            raise window.error(BROKEN, "Close the list with ].")
+    window.position += 1
+    if window.next_character():
+        raise window.error("There is text after the end of the JSON list.", "Give one list.")
+
+
+def _mark(source: Source) -> int:
+    """The size of the byte order mark, which `Source.text` drops."""
+    with source.unpacked() as stream:
+        return len(BOM_UTF8) if stream.read(len(BOM_UTF8)) == BOM_UTF8 else 0
+
+
+@dataclass
+class _Window:
+    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted, and
+    `offset` how many bytes come before; `last` is the line on which the last value ended."""
+
+    source: Source
+    pieces: Iterator[str]
+    text: str = ""
+    position: int = 0
+    counted: int = 0
+    number: int = 1
+    offset: int = 0
+    last: int = 1
+    decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
+
+    def line(self, position: int | None = None) -> int:
+        """The line of a position, this one where none is given."""
+        if position is not None:
+            return self.number + self.text.count("\n", self.counted, position)
+        self.offset += len(self.text[self.counted : self.position].encode())
+        self.number, self.counted = self.line(self.position), self.position
+        return self.number
+
+    def next_character(self) -> str:
+        """The character at the next position that is not JSON white space; "" at the end of the text."""
+        while True:
+            self.position = SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches anything
+            if self.position < len(self.text) or not self._read_on():
+                return self.text[self.position : self.position + 1]
+
+    def value(self) -> Any:
+        """The value at the position, which moves behind it."""
+        while True:
+            try:
+                value, end = self.decoder.raw_decode(self.text, self.position)
+                if end < len(self.text) or not self._read_on():
+                    self.position, self.last = end, self.line(end)
+                    return value
+            except json.JSONDecodeError as error:
+                whole = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
+                at = error.pos - self.position
+                if whole or not self._read_on():
+                    raise self.error(BROKEN, "Save it again.", self.position + at) from error
+            except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands
+                raise self.error(BROKEN, "Save it again.") from error
+
+    def error(self, what: str, hint: str, position: int | None = None) -> InputError:
+        at, end = self.position if position is None else position, len(self.text.rstrip())
+        # Line ends at the end of the text begin no line: what breaks off there breaks off where the last value ends.
+        line = self.last if at >= end and end <= self.counted else self.line(min(at, end))
+        return InputError(what, where=f"{self.source.name}, line {line}", hint=hint)
+
+    def _read_on(self) -> bool:
+        """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
+        if len(self.text) - self.position >= LONGEST_LINE - AT_ONCE:
+            raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
+        size, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
+        while length < size and (piece := next(self.pieces, None)) is not None:
+            more.append(piece)
+            length += len(piece)
+        if more:
+            self.line()
+            self.text = self.text[self.position :] + "".join(more)
+            self.position = self.counted = 0
+        return bool(more)

@@ -1,4 +1,4 @@
-"""A corpus of many files: what a user names on the command line, as one source."""
+"""Files that a user names as one source, and the corpora that ship with the project (CC0, written for it)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import hashlib
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
-from bertviz_core.corpora.samples import find_source
 from bertviz_core.corpora.source import Source, from_path
 from bertviz_core.corpora.unpacking import CHUNK, as_file
 from bertviz_core.errors import InputError
@@ -17,6 +18,13 @@ from bertviz_core.errors import InputError
 COLUMN = "text"
 PARQUET = ".parquet"
 ROWS = 1024  # of a Parquet file read at once
+FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
+# kind of corpus -> {name shown, used in permalinks and on the command line -> file}
+SAMPLES: dict[str, dict[str, str]] = {
+    "text": {"encyclopedia": "encyclopedia.txt"},
+    "treebank": {"treebank": "treebank.conllu"},
+    "coreference": {"coreference": "coreference.conll"},
+}
 
 
 def find_sources(names: Sequence[str], column: str = COLUMN) -> Source:
@@ -110,3 +118,16 @@ def _rows(path: Path, column: str) -> Iterator[bytes]:
             where=path.name,
             hint=f"Check the file, and that column {column!r} holds text.",
         ) from error
+
+
+@cache  # hashed once: a page asks for each sample many times
+def sample(name: str) -> Source:
+    """The sample called `name`; raises KeyError for another name."""
+    files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}
+    return replace(from_path(FOLDER / files[name]), name=name)
+
+
+def find_source(name: str) -> Source:
+    """A sample by its name, else a file; raises InputError when there is neither."""
+    known = any(name in kind for kind in SAMPLES.values())
+    return sample(name) if known and not Path(name).exists() else from_path(name)

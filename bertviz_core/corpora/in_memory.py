@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.corpora.samples import find_source
+from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import InputError
 

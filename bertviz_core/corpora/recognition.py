@@ -1,4 +1,4 @@
-"""What a source holds, from its first lines: a treebank, a corpus with coreference, or text."""
+"""What a source holds, from its beginning: a treebank, a corpus with coreference, or text; and about how much."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from functools import lru_cache
+from itertools import islice
+from typing import Any, BinaryIO, Literal
 
 from bertviz_core.corpora import formats
 from bertviz_core.corpora.coreference import columns
@@ -18,6 +20,9 @@ Kind = Literal["text", "treebank", "coreference"]
 LOOKED_AT = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
+READ = 4 << 20  # characters that are read; what comes after is taken to be like them
+LINE = re.compile(r"^[^#\s]", re.MULTILINE)  # of a word, in columns
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def kinds(source: Source) -> tuple[Kind, ...]:
@@ -102,3 +107,45 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
         except UnicodeDecodeError:
             return data.decode("latin-1").encode(), "Latin-1"
     return data, ""
+
+
+@lru_cache(maxsize=64)
+def words_of(source: Source) -> int:
+    """Words of a text, lines of a treebank or a corpus in columns.
+
+    Raises:
+        InputError: The source cannot be read.
+    """
+    opened: list[BinaryIO] = []
+
+    def opener() -> BinaryIO:
+        opened.append(source.opener())
+        return opened[-1]
+
+    columns = kinds(source)[0] != "text"
+    length = words = 0
+    whole = True
+    for piece in replace(source, opener=opener).text():
+        length += len(piece)
+        words += _words(piece, columns)
+        if length > READ:
+            whole = False
+            break
+    if whole:
+        return max(1, words)
+    return max(1, round(words * source.size / max(1, *(_position(stream) for stream in islice(opened, 1, None)))))
+
+
+def _words(text: str, columns: bool) -> int:
+    """Number of words of a line or a part of one: in columns a line is a word, unless it holds a whole document."""
+    if columns and text.startswith("#"):
+        return 0
+    if columns and text.startswith("{"):
+        return text.count('"') // 2
+    if columns and text.count(" ") < 20:
+        return len(LINE.findall(text))
+    return len(text.split()) + len(CJK.findall(text))
+
+
+def _position(stream: Any) -> int:
+    return 0 if stream.closed else int(stream.tell())

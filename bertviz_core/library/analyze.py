@@ -12,8 +12,8 @@ from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.in_memory import Corpus, source_of
-from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store

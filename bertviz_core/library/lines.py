@@ -14,7 +14,7 @@ from bertviz_core.exports import write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.library.models import Model, checkpoint_of, lent
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text

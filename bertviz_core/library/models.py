@@ -11,7 +11,7 @@ from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models import in_memory
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.masked_head import no_head
+from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel
 
 Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)

@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 from bertviz_core.analyses.model_pass import needs_masked_lm
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.in_memory import Corpus, source_of
-from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.temporary_store import temporary_store
 from bertviz_core.library.models import Model, checkpoint_of, lent
 from bertviz_core.models.in_memory import predicts_masked_words, transformers_model
-from bertviz_core.models.masked_head import no_head
+from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.paper_report.request import ReportRequest

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
-from bertviz_core.models.encoding import collate
+from bertviz_core.models.encoding import collate, encode_words
 from bertviz_core.models.masked_lm import Predictions, predictions_of, selecting
 from bertviz_core.models.masking import IGNORED
-from bertviz_core.models.segments import encode_words
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -27,6 +27,15 @@ DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 LONGEST_NOTE = 300  # characters
+PAPER_MODEL, PAPER_LENGTH = "bert-base-uncased", 512  # tokens
+PAPER_CONFIG = {
+    "model_type": "bert",
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "hidden_size": 768,
+    "max_position_embeddings": PAPER_LENGTH,
+    "type_vocab_size": 2,
+}
 PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
@@ -187,3 +196,19 @@ def _file_digest(path: Path, size: int, modified: int) -> str:
     """Hashed once for each state of a file; size and time are in the key for that alone."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class PlannedModel(Checkpoint):
+    """A checkpoint without files. Requests of it can be estimated and named, but not computed."""
+
+    def fingerprint(self) -> str:
+        """A name in place of a fingerprint: no result of this model is ever stored under it."""
+        return f"not on this machine: {self.name}"
+
+    def parameters(self) -> int:
+        return 110_000_000
+
+
+def paper_model() -> PlannedModel:
+    """BERT-base, as the hub has it."""
+    return PlannedModel(PAPER_MODEL, Path(PAPER_MODEL), config=PAPER_CONFIG)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -118,3 +119,28 @@ def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Enc
             size = max(1, batch_tokens // len(window[0]))
             yield window[:size]
             window = window[size:]
+
+
+def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, skipped: Skipped) -> Encoded:
+    """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
+    pieces = [tokens.pieces(word) for word in words]
+    if empty := sum(not piece for piece in pieces):
+        skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
+    count_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
+    pieces = [piece or [tokens.unknown] for piece in pieces]
+    return Encoded(number, where, *frame_words(pieces, tokens))
+
+
+def frame_words(pieces: Sequence[Sequence[int]], tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(ids, types, words), each (token,) int64, of `[CLS] words [SEP]` from the pieces of each word."""
+    before, after = tokens.single
+    ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
+    owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
+    owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
+    return ids, np.zeros(len(ids), dtype=np.int64), owners
+
+
+def count_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) -> None:
+    """Count what the tokenizer has no piece for, such as an emoji."""
+    if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
+        skipped.add(UNKNOWN, where, unknown)

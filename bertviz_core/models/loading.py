@@ -1,19 +1,24 @@
-"""From a checkpoint to a model that can be observed."""
+"""From a checkpoint to a model that can be observed; models that stay loaded for the next request."""
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from typing import Any
 
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.encoding import collate
-from bertviz_core.models.masked_head import check_masked_head, no_head
+from bertviz_core.models.encoding import collate, encode_words
+from bertviz_core.models.masking import check_masked_head, no_head
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.segments import encode_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
+
+ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
+BYTES = {"float32": 4, "bfloat16": 2}
 
 
 def load(
@@ -24,9 +29,10 @@ def load(
     Args:
         masked_lm: With the head that predicts masked words; raises ModelError where the checkpoint has none.
     """
-    import torch
-    from transformers import AutoModel, AutoModelForMaskedLM
-    from transformers.utils import logging
+    with IMPORTING:
+        import torch
+        from transformers import AutoModel, AutoModelForMaskedLM
+        from transformers.utils import logging
 
     logging.disable_progress_bar()
     device = choose_device(device)
@@ -49,8 +55,9 @@ def load(
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
     """The tokenizer alone, for work that runs no model."""
-    from transformers import AutoTokenizer
-    from transformers.utils import logging
+    with IMPORTING:
+        from transformers import AutoTokenizer
+        from transformers.utils import logging
 
     logging.set_verbosity_error()
     try:
@@ -170,3 +177,52 @@ def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
         f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
         hint="It must be an encoder that transformers knows, saved with save_pretrained.",
     )
+
+
+def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
+    """The model with its masked-word head where the checkpoint has one, and without it where not."""
+    try:
+        return load(checkpoint, device, dtype, masked_lm=True)
+    except ModelError:
+        return load(checkpoint, device, dtype)
+
+
+class LoadedModels:
+    """Models for single inputs, for any number of threads; the one longest unused goes first.
+
+    Args:
+        room: Bytes that the weights may take together. A single model may take more.
+        device: Where they run, one of settings.DEVICES.
+    """
+
+    def __init__(self, room: int = ROOM, device: str = "auto") -> None:
+        self.room, self.device = room, device
+        self._models: OrderedDict[tuple[str, str], tuple[AttentionModel, int]] = OrderedDict()
+        self._lock, self._loading = threading.Lock(), threading.Lock()
+
+    def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+        """A loaded model; models are loaded one at a time, since two at once take twice the memory and no less time."""
+        key = (checkpoint.fingerprint(), dtype)
+        if model := self._find(key):
+            return model
+        with self._loading:
+            if model := self._find(key):
+                return model
+            size = checkpoint.parameters() * BYTES[dtype]
+            self._make_room(size)
+            model = load_to_view(checkpoint, self.device, dtype)
+            with self._lock:
+                self._models[key] = model, size
+            return model
+
+    def _find(self, key: tuple[str, str]) -> AttentionModel | None:
+        with self._lock:
+            if key not in self._models:
+                return None
+            self._models.move_to_end(key)
+            return self._models[key][0]
+
+    def _make_room(self, size: int) -> None:
+        with self._lock:
+            while self._models and size + sum(taken for _, taken in self._models.values()) > self.room:
+                self._models.popitem(last=False)

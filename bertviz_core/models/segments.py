@@ -15,7 +15,7 @@ Definitions: docs/methods.md, section 1.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import ClassVar
@@ -27,9 +27,8 @@ from bertviz_core.corpora.readers import JSON, TEXT, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.text import Paragraph, TextCorpus
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.encoding import Encoded, count_unknown, encode_words
 from bertviz_core.models.reading import Examples, Reading
-from bertviz_core.models.tokens import Tokens
 
 Line = tuple[int, list[int]]  # line number, ids
 ONE_LINE = "a chunk of one line (the release drops it)"
@@ -108,7 +107,7 @@ class Segments(Examples[Encoded]):
             document = paragraph.document
             reading.counts["documents"] = document + 1
             ids = self.tokens.encode(paragraph.text)
-            _say_unknown(ids, self.tokens, f"line {paragraph.line}", reading.skipped)
+            count_unknown(ids, self.tokens, f"line {paragraph.line}", reading.skipped)
             if ids:
                 chunk.append((paragraph.line, ids))
                 length += len(ids)
@@ -149,7 +148,7 @@ class Segments(Examples[Encoded]):
 
     def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         ids = self.tokens.encode(record.value)
-        _say_unknown(ids, self.tokens, where, skipped)
+        count_unknown(ids, self.tokens, where, skipped)
         maximum = self.settings.max_length - sum(map(len, self.tokens.single))
         selected = ids if self.settings.paper else ids[:maximum]
         if selected != ids:
@@ -173,33 +172,8 @@ class Segments(Examples[Encoded]):
         return Encoded(record.number, where, ids, types)
 
 
-def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, skipped: Skipped) -> Encoded:
-    """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
-    pieces = [tokens.pieces(word) for word in words]
-    if empty := sum(not piece for piece in pieces):
-        skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
-    _say_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
-    pieces = [piece or [tokens.unknown] for piece in pieces]
-    return Encoded(number, where, *frame_words(pieces, tokens))
-
-
-def frame_words(pieces: Sequence[Sequence[int]], tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(ids, types, words), each (token,) int64, of `[CLS] words [SEP]` from the pieces of each word."""
-    before, after = tokens.single
-    ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
-    owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-    owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
-    return ids, np.zeros(len(ids), dtype=np.int64), owners
-
-
 def _where(chunk: list[Line]) -> str:
     return f"line {chunk[0][0]}" + (f"-{chunk[-1][0]}" if len(chunk) > 1 else "")
-
-
-def _say_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) -> None:
-    """Count what the tokenizer has no piece for, such as an emoji."""
-    if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
-        skipped.add(UNKNOWN, where, unknown)
 
 
 def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[int]]:

@@ -16,9 +16,8 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.treebank_reader import Treebank
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.encoding import Encoded, encode_words
 from bertviz_core.models.reading import Examples, Reading
-from bertviz_core.models.segments import encode_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.errors import InputError, ModelError
+from bertviz_core.errors import InputError
 from bertviz_core.models.attention import forward
-from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.labels import Layout, labels_of, layout_of, relabel, token_labels, visible
 from bertviz_core.models.model import AttentionModel
@@ -72,16 +71,6 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     unknown = [_unknown_words(text.split(), tokens) if pre_split else tokens.unknown_parts(text) for text in texts]
     layout = _with_unknown(layout, example.ids == tokens.unk, unknown)
     return OneInput(example, layout, sum(lengths) - sum(selected))
-
-
-def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """The model with its masked-word head where the checkpoint has one, and without it where not."""
-    from bertviz_core.models.loading import load
-
-    try:
-        return load(checkpoint, device, dtype, masked_lm=True)
-    except ModelError:
-        return load(checkpoint, device, dtype)
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:

@@ -24,9 +24,8 @@ from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.source import Start
 from bertviz_core.errors import InputError
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.encoding import Encoded, frame_words
 from bertviz_core.models.reading import Examples, Reading
-from bertviz_core.models.segments import frame_words
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
 

@@ -19,10 +19,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.encoding import Encoded, encode_words
 from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.segments import encode_words
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview.clearest import Segment, clearest, relation_heads

@@ -23,7 +23,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.first_segments import FirstSegments
-from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput

@@ -7,7 +7,7 @@ from typing import Any
 from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from pages.shared import services
 from pages.shared.frame import catalogue, uploads

@@ -19,8 +19,8 @@ from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.parts import Slices
-from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled

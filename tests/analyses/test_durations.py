@@ -9,9 +9,9 @@ import pytest
 
 from bertviz_core.analyses import durations, requests
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora import extent
-from bertviz_core.corpora.extent import words_of
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora import recognition
+from bertviz_core.corpora.files import sample
+from bertviz_core.corpora.recognition import words_of
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint
@@ -39,7 +39,7 @@ def test_words_are_counted_in_text_and_in_columns():
 
 @pytest.mark.parametrize("pack", [bytes, lzma.compress])
 def test_words_of_a_large_file_follow_from_its_beginning(pack, monkeypatch):
-    monkeypatch.setattr(extent, "READ", 1 << 20)
+    monkeypatch.setattr(recognition, "READ", 1 << 20)
     numbers = np.random.default_rng(0).integers(0, 10**6, (200_000, 3)).tolist()
     varied = "".join(f"word{a} and {b} {c}.\n" for a, b, c in numbers).encode()
     assert words_of(from_bytes(pack(varied), f"{pack}")) == pytest.approx(800_000, rel=0.25)

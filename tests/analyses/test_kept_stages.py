@@ -14,7 +14,7 @@ from bertviz_core.analyses.kept_stages import cut
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.packed_examples import pack_examples, unpack_examples
 from bertviz_core.engine.progress import Progress

@@ -10,7 +10,7 @@ import pytest
 
 from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.settings import Settings

@@ -12,7 +12,7 @@ import pytest
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find, passes
-from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store

@@ -11,7 +11,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
 from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head

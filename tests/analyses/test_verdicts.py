@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRela
 from bertviz_core.analyses.proportions import is_above
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 

@@ -24,7 +24,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
 from bertviz_core.analyses.worker_pass import Cluster, task_of
-from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import Task
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError

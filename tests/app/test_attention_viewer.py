@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.errors import InputError
 from pages.shared.frame import viewer_link
 from pages.shared.views import gold_tree, marked_tokens

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute_all
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings

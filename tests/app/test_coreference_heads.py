@@ -11,7 +11,7 @@ import pytest
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.samples import FOLDER, sample
+from bertviz_core.corpora.files import FOLDER, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.plotting.style import percent

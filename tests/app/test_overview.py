@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find as stored_result
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint

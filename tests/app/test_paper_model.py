@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.models.planned import NAME
+from bertviz_core.models.checkpoint import PAPER_MODEL
 from pages.shared import stored
 from pages.shared.views import paper_model
 from tests.app.driving import open_app, unescaped, wait_for_job, words
@@ -82,9 +82,9 @@ def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyP
     paper_model._hub_answer("done", None).result(timeout=10)
     app.run()
     assert LABEL not in labels(app)
-    link = next(link for link in app.get("page_link") if link.proto.label == f"Open {NAME}")
-    assert f"model={NAME}" in link.proto.query_string
-    there = open_app(model=NAME, max_length="64")
+    link = next(link for link in app.get("page_link") if link.proto.label == f"Open {PAPER_MODEL}")
+    assert f"model={PAPER_MODEL}" in link.proto.query_string
+    there = open_app(model=PAPER_MODEL, max_length="64")
     assert not there.error and "Of 4 heads:" in words(there) and LABEL not in labels(there)
 
 
@@ -97,7 +97,9 @@ def test_the_others_compute_while_it_is_downloaded(hub: Hub, monkeypatch: pytest
     click(other, next(label for label in labels(other) if label.startswith("Analyze")))
     wait_for_job(other)
     assert other.metric and not other.error
-    assert any(f"Downloading {NAME}: 0 of 440 MB" in unescaped(bar.proto.text) for bar in app.run().get("progress"))
+    assert any(
+        f"Downloading {PAPER_MODEL}: 0 of 440 MB" in unescaped(bar.proto.text) for bar in app.run().get("progress")
+    )
     click(app, "Cancel")
     assert "Cancelled. What was downloaded and computed is kept." in words(app.run())
     hub.arrives.set()
@@ -108,7 +110,7 @@ def test_without_the_hub_nothing_is_offered_and_it_is_asked_once(hub: Hub, error
     hub.error = error
     app = answered()
     app.run()
-    assert NAME not in words(app) and LABEL not in labels(app) and not app.error
+    assert PAPER_MODEL not in words(app) and LABEL not in labels(app) and not app.error
     assert hub.asked == 1
 
 
@@ -117,7 +119,7 @@ def test_where_downloads_are_off_the_hub_is_not_asked(hub: Hub, monkeypatch: pyt
     st.cache_resource.clear()
     app = open_app()
     app.run()
-    assert NAME not in words(app) and hub.asked == 0
+    assert PAPER_MODEL not in words(app) and hub.asked == 0
 
 
 def test_a_page_does_not_wait_for_the_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

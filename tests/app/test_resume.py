@@ -10,7 +10,7 @@ import pytest
 from bertviz_core.analyses import chunks
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled

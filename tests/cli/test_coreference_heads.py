@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_path
 from tests.bracketed import conll
 from tests.cli.running import run

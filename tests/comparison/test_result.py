@@ -17,7 +17,7 @@ from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.comparable import differing, names
 from bertviz_core.comparison.figure import by_depth, distributions, scatter
 from bertviz_core.comparison.result import compare
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
 from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError

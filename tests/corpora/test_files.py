@@ -11,8 +11,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from bertviz_core.corpora.files import find_sources, joined
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import find_sources, joined, sample
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_path
 from bertviz_core.corpora.text import TextCorpus

@@ -2,8 +2,8 @@
 
 import pytest
 
+from bertviz_core.corpora.files import FOLDER, SAMPLES, find_source, sample
 from bertviz_core.corpora.readers import read_text
-from bertviz_core.corpora.samples import FOLDER, SAMPLES, find_source, sample
 from bertviz_core.errors import InputError
 from tests.corpora.coreference import build_sample
 

@@ -14,7 +14,7 @@ from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.result import compare
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from bertviz_core.models import single_input as one_input
-from bertviz_core.models.loaded import LoadedModels
+from bertviz_core.models import loading
+from bertviz_core.models.loading import LoadedModels
 
 
 def checkpoint(name: str, parameters: int = 10):
@@ -28,7 +28,7 @@ def loads(monkeypatch):
         busy.release()
         return object()
 
-    monkeypatch.setattr(one_input, "load_to_view", load)
+    monkeypatch.setattr(loading, "load_to_view", load)
     return names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models import masked_head
+from bertviz_core.models import masking
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from tests import families
@@ -16,7 +16,7 @@ WITH_HEAD = sorted(families.FAMILIES.keys() - {"gpt2", "xlnet"})
 @pytest.mark.parametrize("family", WITH_HEAD)
 def test_a_head_that_loads_is_found(family, tmp_path):
     folder = families.save(families.FAMILIES[family], tmp_path, auto="AutoModelForMaskedLM")
-    masked_head.check_masked_head(find(str(folder)))
+    masking.check_masked_head(find(str(folder)))
     assert load(find(str(folder)), "cpu", masked_lm=True).masked_lm is not None
 
 
@@ -24,7 +24,7 @@ def test_a_head_that_loads_is_found(family, tmp_path):
 def test_a_bare_encoder_has_none(family, tmp_path):
     checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path)))
     with pytest.raises(ModelError, match="no masked-word head") as caught:
-        masked_head.check_masked_head(checkpoint)
+        masking.check_masked_head(checkpoint)
     assert caught.value.hint
 
 
@@ -39,8 +39,8 @@ def test_a_head_whose_class_has_another_name_is_found(config, tmp_path):
 def test_a_causal_head_is_another_thing(tmp_path):
     folder = families.save(families.FAMILIES["gpt2"], tmp_path, auto="AutoModelForCausalLM")
     with pytest.raises(ModelError, match="GPT2LMHeadModel"):
-        masked_head.check_masked_head(find(str(folder)))
+        masking.check_masked_head(find(str(folder)))
 
 
 def test_the_demo_has_one():
-    masked_head.check_masked_head(find("demo"))
+    masking.check_masked_head(find("demo"))

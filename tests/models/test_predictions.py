@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bertviz_core.models import checkpoint
+from bertviz_core.models.loading import load_to_view
 from bertviz_core.models.predictions import predict
-from bertviz_core.models.single_input import from_text, load_to_view, mask
+from bertviz_core.models.single_input import from_text, mask
 from bertviz_core.settings import Settings
 
 

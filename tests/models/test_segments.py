@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.models.encoding import encode_words
 from bertviz_core.models.reading import Reading
-from bertviz_core.models.segments import Segments, encode_words
+from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests import families

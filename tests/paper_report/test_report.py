@@ -11,7 +11,7 @@ import pytest
 import bertviz_core as bv
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.cli.commands import app
-from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import find

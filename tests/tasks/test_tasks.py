@@ -12,7 +12,7 @@ from bertviz_core.access import from_environment
 from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
@@ -20,7 +20,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import Cancelled, DownloadNeeded, InputError, ModelError
 from bertviz_core.models import checkpoint
-from bertviz_core.models.planned import paper_model
+from bertviz_core.models.checkpoint import paper_model
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Performer

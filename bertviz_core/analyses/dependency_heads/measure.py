@@ -15,7 +15,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES,
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
+from bertviz_core.corpora.treebank.trees import POSSESSIVES
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.sentences import Sentences
 

@@ -11,11 +11,10 @@ import numpy as np
 from bertviz_core.analyses.dependency_heads.guesses import OFFSETS
 from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, ShownRelations
 from bertviz_core.analyses.results import ViewedResult
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.formats import CONLLU
-from bertviz_core.corpora.samples import SAMPLES
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank.function_heads import function_heads
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank.trees import Sentence, function_heads
 from bertviz_core.errors import SettingsError
 
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {

@@ -1,28 +1,21 @@
 """The head word of a mention, and whether it is a pronoun, a proper name or a nominal (4.3).
 
 With trees: the first of the mention's words whose governor lies outside it. With a bracketed parse and tags: where a
-noun phrase spans just the mention, its head by Collins' rules (`phrase_heads`). Else the rule: the last word before
-the first preposition, comma or relative pronoun that is not the mention's first word. These are
-
-    prepositions       about above across after against along among around as at before behind below beneath beside
-                       between beyond by despite down during except for from in inside into like near of off on onto
-                       out outside over past since through throughout till to toward towards under until up upon via
-                       with within without
-    comma              ,
-    relative pronouns  that which who whom whose where when
-
-and marks without a letter or digit, and a possessive 's, are passed over at the end of what is left.
+noun phrase spans just the mention, its head by Collins' rules (1999, appendix A). Else the rule: the last word before
+the first preposition, comma or relative pronoun (BREAKS) that is not the mention's first word, where marks without a
+letter or digit and a possessive 's at the end of what is left are passed over.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from bertviz_core.corpora.coreference.agreement import PRONOUNS, word_list
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
-from bertviz_core.corpora.coreference.phrase_heads import noun_phrases, phrase_head
 
 TYPES = ("pronoun", "proper", "nominal")
 PREPOSITIONS = word_list(
@@ -35,6 +28,17 @@ BREAKS = PREPOSITIONS | RELATIVES | {","}
 POSSESSIVES = frozenset(("'s", "’s", "'", "’"))
 PRONOUN_TAGS = frozenset(("PRP", "PRP$", "PRON"))
 PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
+MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
+NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
+LAST, FIRST = -1, 1
+# Of an NP's children the head is the last of the first set that has any, and so on; else the last word.
+RULES: tuple[tuple[frozenset[str], int], ...] = (
+    (frozenset(("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR")), LAST),
+    (frozenset(("NP", "WHNP")), FIRST),
+    (frozenset(("$", "ADJP", "PRN")), LAST),
+    (frozenset(("CD",)), LAST),
+    (frozenset(("JJ", "JJS", "RB", "QP")), LAST),
+)
 
 
 def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
@@ -111,3 +115,66 @@ def _rule(words: tuple[str, ...]) -> Callable[[Mention], int]:
         return max(mention.start, heads[before - 1]) if before else mention.start
 
     return head
+
+
+@dataclass(slots=True)
+class Phrase:
+    """`children` are phrases, or words by their index; a phrase spans words[start:end]."""
+
+    label: str
+    start: int
+    end: int = 0
+    children: list[Phrase | int] = field(default_factory=list)
+    head: int | None = None
+
+
+def noun_phrases(parse: Sequence[str]) -> dict[tuple[int, int], Phrase]:
+    """(start, end) -> the noun phrase that spans just these words, from one piece of brackets for each word.
+
+    Pieces that do not bracket a tree give the phrases that did close; words outside them have none.
+    """
+    phrases: dict[tuple[int, int], Phrase] = {}
+    unclosed: list[Phrase] = []
+    for word, piece in enumerate(parse):
+        for label, leaf, closes in MARK.findall(piece):
+            if label:
+                phrase = Phrase(label.split("-")[0], word)
+                if unclosed:
+                    unclosed[-1].children.append(phrase)
+                unclosed.append(phrase)
+            elif leaf and unclosed:
+                unclosed[-1].children.append(word)
+            elif closes and unclosed:
+                done = unclosed.pop()
+                done.end = word + 1
+                if done.label in NOUN_PHRASES:
+                    phrases[done.start, done.end] = done
+    return phrases
+
+
+def phrase_head(phrase: Phrase, tags: Sequence[str]) -> int:
+    """The index of the head word; of any phrase but a noun phrase, its last word."""
+    passed = []
+    node: Phrase | int = phrase
+    while isinstance(node, Phrase) and node.head is None:  # phrases nest thousands deep: no recursion, nothing twice
+        passed.append(node)
+        node = _head_child(node, tags)
+    head = node if isinstance(node, int) else node.head
+    assert head is not None
+    for above in passed:
+        above.head = head
+    return head
+
+
+def _head_child(phrase: Phrase, tags: Sequence[str]) -> Phrase | int:
+    """The child that the rules choose; the last word where there is none."""
+    children = [child for child in phrase.children if isinstance(child, Phrase) or tags[child] != "POS"]
+    for labels, order in RULES if phrase.label in NOUN_PHRASES else ():
+        for child in children[::order]:
+            if (child.label if isinstance(child, Phrase) else tags[child]) in labels:
+                return child
+    words = [child for child in children if not isinstance(child, Phrase)]
+    if words:
+        return words[-1]
+    inner = [child for child in children if isinstance(child, Phrase)]
+    return inner[-1] if inner else phrase.end - 1

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bertviz_core.errors import shorten
 
 TOTALS = ("all", "UAS")  # rows beside those of relations
+POSSESSIVES = ("'s", "s'", "'", "’s", "s’", "’")
+RENAMED = {
+    "obj": "dobj",
+    "compound": "nn",
+    "nmod:poss": "poss",
+    "aux:pass": "auxpass",
+    "nsubj:pass": "nsubjpass",
+    "compound:prt": "prt",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +99,34 @@ def _circle(governors: tuple[int, ...]) -> int:
             word = governors[word - 1]
         safe.update(path)
     return 0
+
+
+def function_heads(sentence: Sentence) -> Sentence:
+    """Universal Dependencies read with function words as governors, as in the paper's Stanford labels.
+
+    A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is reattached: c takes n's
+    governor with relation `prep`, and n depends on c as `pobj`. "He sat on the old mat":
+
+        case(mat, on), obl(sat, mat)   ->   prep(sat, on), pobj(on, mat)
+
+    and `the` and `old` stay under `mat`. With several such adpositions the first carries n and the others stay under n.
+    A nominal that is the root keeps its place. Parts joined by `fixed` stay with their first word, conjuncts of n under
+    n. Definitions: docs/methods.md, section 6.
+    """
+    governors = list(sentence.governors)
+    relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
+    for nominal, adposition in _carried(sentence).items():
+        governors[adposition - 1], relations[adposition - 1] = sentence.governors[nominal - 1], "prep"
+        governors[nominal - 1], relations[nominal - 1] = adposition, "pobj"
+    return replace(sentence, governors=tuple(governors), relations=tuple(relations))
+
+
+def _carried(sentence: Sentence) -> dict[int, int]:
+    """nominal -> the adposition that will carry it, both counted from 1."""
+    carried: dict[int, int] = {}
+    words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
+    for index, (word, governor, relation) in enumerate(words, start=1):
+        adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
+        if adposition and index < governor and sentence.governors[governor - 1]:
+            carried.setdefault(governor, index)
+    return carried

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from bertviz_core.corpora import formats
-from bertviz_core.corpora.samples import SAMPLES, sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError

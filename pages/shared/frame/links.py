@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head
 from pages.shared.frame import address, catalogue
 

@@ -17,7 +17,7 @@ from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.predictions import score
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.samples import SAMPLES
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import ranks

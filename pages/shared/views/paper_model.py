@@ -15,7 +15,7 @@ from bertviz_core.analyses.requests import passes
 from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
 from bertviz_core.models import checkpoint
-from bertviz_core.models.planned import MAX_LENGTH, NAME, paper_model
+from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
 from pages.shared import boxes, services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
@@ -31,9 +31,9 @@ def offer(selection: Selection) -> None:
     """Offer to download and analyze the paper's model in one job, unless it is shown already or the hub is out of
     reach."""
     access = services.access()
-    if access.downloads == 0 or selection.checkpoint.name == NAME:
+    if access.downloads == 0 or selection.checkpoint.name == PAPER_MODEL:
         return
-    settings = replace(selection.settings, max_length=min(selection.settings.max_length, MAX_LENGTH))
+    settings = replace(selection.settings, max_length=min(selection.settings.max_length, PAPER_LENGTH))
     requests = stored.everything("overview", replace(selection, checkpoint=paper_model(), settings=settings))
     key = reader_jobs.everything_key(requests)
     job = reader_jobs.job(key)
@@ -42,7 +42,7 @@ def offer(selection: Selection) -> None:
         _wait(answer)
     elif (size := answer.result()) is not None:
         with st.container(border=True):
-            st.markdown(f"**{NAME}**, the model of the paper: 12 × 12 heads")
+            st.markdown(f"**{PAPER_MODEL}**, the model of the paper: 12 × 12 heads")
             _show(job, size, (key, requests))
 
 
@@ -51,7 +51,7 @@ def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> No
     if job_panel.is_running(job, "What was downloaded and computed is kept."):
         return
     if size == HERE:
-        links.to("overview", f"Open {NAME}", icon=":material/dashboard:", model=NAME)
+        links.to("overview", f"Open {PAPER_MODEL}", icon=":material/dashboard:", model=PAPER_MODEL)
         return
     length = durations.text(durations.seconds(services.store(), passes(to_start[1])))
     st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis: {length} after the download.")
@@ -72,7 +72,7 @@ def _hub_answer(last_state: str, _access: Access) -> Answer:
 def _size(access: Access) -> int | None:
     """Bytes to download; None where the model cannot be had."""
     try:
-        checkpoint.find(NAME, access=access)
+        checkpoint.find(PAPER_MODEL, access=access)
     except DownloadNeeded as needed:
         return needed.size
     except Exception:  # whatever a network, a disk or a library raises: there is nothing to offer

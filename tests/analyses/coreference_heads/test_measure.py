@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIO
 from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads, Selections, finish
 from bertviz_core.analyses.coreference_heads.predictions import score_windows
 from bertviz_core.corpora.coreference.head_words import TYPES
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress

@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.passage_list import find, tally
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError

@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.figure import example_svg, examples,
 from bertviz_core.analyses.dependency_heads.table import latex, relation_table
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint

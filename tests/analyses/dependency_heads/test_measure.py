@@ -18,7 +18,7 @@ from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes, from_path
-from bertviz_core.corpora.treebank.function_heads import POSSESSIVES
+from bertviz_core.corpora.treebank.trees import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.attention import LayerAttention, forward

@@ -19,7 +19,7 @@ from bertviz_core.analyses.probes.figure import (
 from bertviz_core.analyses.probes.options import PROBES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.samples import sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as checkpoint
 from bertviz_core.settings import Settings

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bertviz_core.corpora.samples import FOLDER
+from bertviz_core.corpora.files import FOLDER
 
 SOURCE = FOLDER / "coreference.txt"
 # fmt: off

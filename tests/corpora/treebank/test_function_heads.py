@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bertviz_core.corpora.treebank.function_heads import function_heads
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank.trees import Sentence, function_heads
 
 
 def viewed(*lines: str) -> list[str]:

@@ -7,12 +7,11 @@ from collections import Counter
 import pytest
 
 from bertviz_core import paper
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.formats import CONLLU
-from bertviz_core.corpora.samples import SAMPLES, sample
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.conll import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS
-from bertviz_core.corpora.treebank.function_heads import function_heads
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank.trees import Sentence, function_heads
 from bertviz_core.corpora.treebank_reader import Treebank
 
 
