@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from bertviz_core.errors import SettingsError
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Head:
-    """One attention head; `layer` and `head` count from 0, as arrays do.
+class Head(NamedTuple):
+    """One attention head, an index of (layer, head) arrays; `layer` and `head` count from 0, as arrays do.
 
     >>> Head(7, 9).label()
     '8-10'
@@ -50,7 +49,7 @@ def all_heads(layers: int, heads: int) -> list[Head]:
 
 def highest(values: np.ndarray) -> Head:
     """The head with the highest of (layer, head) values, the first of equals; NaN where a head has no value."""
-    return Head(*(int(index) for index in np.unravel_index(int(np.nanargmax(values)), values.shape)))
+    return Head(*map(int, np.unravel_index(int(np.nanargmax(values)), values.shape)))
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ with controls:
 change, top = result["loss_change"], result.largest("loss_change")
 worse = result.matter()
 st.markdown(
-    f"**Without head {top.label(base)} the masked-word loss changes most, by {change[top.layer, top.head]:+.3g} nats; "
+    f"**Without head {top.label(base)} the masked-word loss changes most, by {change[top]:+.3g} nats; "
     f"{worse} of {change.size} heads matter.**"
 )
 entries = [
@@ -50,7 +50,7 @@ entries = [
 ]
 if "to_sep_loss_change" in result.present:
     at = result.largest("to_sep_loss_change")
-    to_sep = result["to_sep_loss_change"][at.layer, at.head]
+    to_sep = result["to_sep_loss_change"][at]
     entries.append(("Largest, [SEP] only", f"{to_sep:+.3g} nats", f"head {at.label(base)}; a no-op: 0"))
 correlation = result.correlation()
 entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))

@@ -2,17 +2,17 @@
 
 import streamlit as st
 
+from bertviz_core.tour.steps import STEPS
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.views import tour_figures, tour_view
 
 selection, heading = sidebar.current(), st.container()
-shown = tour_view.shown_steps()
-last = len(shown) + 1
+last = len(STEPS) + 1
 number = tour_view.navigation(last)
 results = tour_view.results_of(selection)
-step = shown[number - 1] if number < last else None
+step = STEPS[number - 1] if number < last else None
 with heading:
     page.header("tour", selection, tour_view.corpus_name(step, results, selection))
 

@@ -66,5 +66,5 @@ def behaviors(
         if quantity in averages:
             labels[averages[quantity] > threshold] = "broad" if quantity == "entropy" else quantity
     for head in linguistic:
-        labels[head.layer, head.head] = LINGUISTIC
+        labels[head] = LINGUISTIC
     return labels

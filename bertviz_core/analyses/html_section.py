@@ -69,7 +69,7 @@ def highest_heads(result: Result, analysis: Analysis) -> str:
     for column, read in values:
         if not np.isnan(read).all():
             head = highest(read)
-            parts.append(f"{column.label} {column.text(float(read[head.layer, head.head]))} (head {head.label()})")
+            parts.append(f"{column.label} {column.text(float(read[head]))} (head {head.label()})")
     return f"Highest values: {'; '.join(parts)}." if parts else ""
 
 

@@ -8,7 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-State = Literal["holds", "does not hold", "undecided"]
+from bertviz_core.analyses.proportions import share
+from bertviz_core.analyses.registry import ANALYSES
+
+State = Literal["holds", "does not hold", "undecided", "no answer", "not computed"]
+DECISIONS: tuple[State, ...] = ("holds", "does not hold", "undecided")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +20,9 @@ class Verdict:
     """Whether a claim holds of one model on one corpus.
 
     Attributes:
-        state: "undecided" where the interval contains the threshold, or there are too few cases.
-        evidence: A sentence with the numbers.
+        state: "undecided" where the interval contains the threshold, or there are too few cases; "no answer" where
+            model or corpus lack what the claim is about.
+        evidence: A sentence with the numbers, or with what is missing.
     """
 
     state: State
@@ -42,14 +47,15 @@ class Claim:
     rule: str
     decide: Callable[[Any], Verdict]
 
-    def verdict(self, results: Mapping[str, Any]) -> Verdict | None:
-        """The verdict on stored results, by analysis; None where there is no result that can decide it."""
+    def verdict(self, results: Mapping[str, Any]) -> Verdict:
+        """The verdict on stored results, by analysis."""
+        title = ANALYSES[self.analysis].title
         if self.analysis not in results:
-            return None
+            return Verdict("not computed", f"No result of “{title}” is stored for this model.")
         try:
             return self.decide(results[self.analysis])
         except KeyError:
-            return None
+            return Verdict("no answer", f"This model or corpus lacks what the claim is about; see “{title}”.")
 
 
 def compare(low: float, high: float, threshold: float) -> State:
@@ -70,3 +76,13 @@ def present_values(result: Any, quantity: str) -> np.ndarray:
         raise KeyError(quantity)
     values: np.ndarray = result[quantity]
     return values
+
+
+def no_op_layer(gradients: Any) -> tuple[int, float, float]:
+    """The layer that attends most to [SEP], counted from 0; the share of its attention that goes there; and the mean
+    gradient there over that to other tokens, NaN where no attention has a gradient."""
+    attention, sep, other = (
+        present_values(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
+    )
+    layer = int(attention.argmax())
+    return layer, float(attention[layer]), float(share(sep, other)[layer])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.claims.claim import Claim, Verdict, compare, decided, present_values
+from bertviz_core.claims.claim import Claim, Verdict, compare, decided, no_op_layer, present_values
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
@@ -24,7 +24,7 @@ PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls"
 def _one_head_over_half(result: Any, quantity: str, token: str) -> Verdict:
     values = present_values(result, quantity)
     head = highest(values)
-    value, half = values[head.layer, head.head], result.interval(quantity)[head.layer, head.head]
+    value, half = values[head], result.interval(quantity)[head]
     over = int((values > HALF).sum())
     return Verdict(
         compare(value - half, value + half, HALF),
@@ -59,15 +59,12 @@ def _order_of_layers(result: Any) -> Verdict:
 
 
 def _no_op(result: Any) -> Verdict:
-    attention = present_values(result, "attention_to_sep").mean(axis=1)
-    layer = int(attention.argmax())
-    to_sep, to_other = (float(present_values(result, name)[layer].mean()) for name in ("to_sep", "to_other"))
-    if not to_other > 0:
+    layer, attention, ratio = no_op_layer(result)
+    if np.isnan(ratio):
         return Verdict("undecided", f"In layer {layer + 1} no attention has a gradient.")
-    ratio = to_sep / to_other
     return Verdict(
         decided(ratio < NO_OP),
-        f"Layer {layer + 1} puts {attention[layer]:.0%} of its attention on [SEP]; the gradient there is {ratio:.2f} "
+        f"Layer {layer + 1} puts {attention:.0%} of its attention on [SEP]; the gradient there is {ratio:.2f} "
         "times that to other tokens.",
     )
 
@@ -76,7 +73,7 @@ def _broad_early_head(result: Any) -> Verdict:
     largest = present_values(result, "max_weight")
     early = largest[: max(1, round(EARLY * len(largest)))]
     head = highest(-early)
-    value, half = early[head.layer, head.head], result.interval("max_weight")[head.layer, head.head]
+    value, half = early[head], result.interval("max_weight")[head]
     return Verdict(
         compare(-value - half, -value + half, -BROAD),
         f"Of layers 1 to {len(early)} head {head.label()} is the broadest: its largest weight is {value:.1%} ± "

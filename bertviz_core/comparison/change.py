@@ -53,5 +53,5 @@ class Change:
 
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""
-        heads = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head.layer, head.head])]
-        return sorted(heads, key=lambda head: -abs(self.difference[head.layer, head.head]))
+        heads = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
+        return sorted(heads, key=lambda head: -abs(self.difference[head]))

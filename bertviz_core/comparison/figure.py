@@ -29,15 +29,15 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
         ("differs", change.marked, "circle"),
         ("no difference shown", ~change.marked, "circle-open"),
     ):
-        heads = [head for head in all_heads(*change.a.shape) if chosen[head.layer, head.head]]
-        at = tuple(np.array([[head.layer, head.head] for head in heads], dtype=int).reshape(-1, 2).T)
+        heads = [head for head in all_heads(*change.a.shape) if chosen[head]]
+        at = tuple(np.array([[head] for head in heads], dtype=int).reshape(-1, 2).T)
         figure.add_scatter(
             x=change.a[at],
             y=change.b[at],
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 9, "color": COLORS["B"] if symbol == "circle" else UNMARKED},
-            customdata=[[head.label(), head.label(base), number(change.p[head.layer, head.head])] for head in heads],
+            customdata=[[head.label(), head.label(base), number(change.p[head])] for head in heads],
             hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
         )
     figure.update_xaxes(title=f"A: {result.names[0]}")

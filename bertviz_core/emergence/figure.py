@@ -79,10 +79,10 @@ def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figur
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
     for name in (name for name in SHARES if name in result.present):
         column = ANALYSES["surface_patterns"].column(name)
-        values = result[name][:, head.layer, head.head]
+        values = result[name][:, *head]
         figure.add_trace(go.Scatter(**_line(result, values, column.short, *column.marker)), row=1, col=1)
     color, symbol = ANALYSES["entropy"].column("entropy").marker
-    values = result["entropy"][:, head.layer, head.head]
+    values = result["entropy"][:, *head]
     figure.add_trace(go.Scatter(**_line(result, values, "entropy", color, symbol), showlegend=False), row=1, col=2)
     figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
     figure.update_annotations(font_size=13)

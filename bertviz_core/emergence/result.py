@@ -151,7 +151,7 @@ class Emergence(Result):
         labels = behaviors(known, thresholds or Thresholds())
         for index in range(len(self.steps)):
             for head in map(Head.parse, self.linguistic(index)):
-                labels[index, head.layer, head.head] = "linguistic"
+                labels[index, *head] = "linguistic"
         return labels
 
     def telling(self, count: int) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.claims import claims_of
+from bertviz_core.claims.claim import DECISIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,7 +100,7 @@ class AnalysisResult:
         from bertviz_core.analyses.html_section import highest_heads
 
         for claim in claims_of(self.analysis):
-            if verdict := claim.verdict({self.analysis: self.result}):
+            if (verdict := claim.verdict({self.analysis: self.result})).state in DECISIONS:
                 return f"{verdict.evidence} The paper: {claim.text} This claim: {verdict.state}."
         return self.result.claim() or highest_heads(self.result, ANALYSES[self.analysis])
 

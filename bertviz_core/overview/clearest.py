@@ -102,5 +102,5 @@ def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segmen
 def _example(behavior: str, result: Any, quantity: str) -> ClearestHead:
     values = result[quantity]
     head = highest(values)
-    value = float(values[head.layer, head.head])
+    value = float(values[head])
     return ClearestHead(behavior, result.analysis, quantity, head, value, list(segments(result, quantity, head)))

@@ -27,12 +27,12 @@ def behavior_map(
         shown: Behaviors in the legend, whether some head has them or not; by default those that some head has.
     """
     layers, heads = labels.shape
-    hover = [_hover(labels[at.layer, at.head], at, columns, named, base) for at in all_heads(layers, heads)]
+    hover = [_hover(labels[at], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []
     counts = counted(labels)
     for behavior in shown or counts:
         color, symbol, letter, name = BEHAVIORS[behavior]
-        members = tuple(head.label() for head in all_heads(layers, heads) if labels[head.layer, head.head] == behavior)
+        members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
         groups.append(
             MarkerGroup(f"{name} ({counts.get(behavior, 0)})", color, symbol, letter, members, behavior == "other")
         )
@@ -44,8 +44,8 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     return [
         {
             "quantity": column.label,
-            "value": column.text(column.values[head.layer, head.head]),
-            "rank": f"{ranks(column.values)[head.layer, head.head]} of {column.values.size}",
+            "value": column.text(column.values[head]),
+            "rank": f"{ranks(column.values)[head]} of {column.values.size}",
             "baseline": f"{column.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
         }
         for column in columns
@@ -74,5 +74,5 @@ def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str,
     column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)
     if column is None:
         return f"{head.label(base)}: {name}"
-    value, rank = column.values[head.layer, head.head], ranks(column.values)[head.layer, head.head]
+    value, rank = column.values[head], ranks(column.values)[head]
     return f"{head.label(base)}: {name}; {number(value)} {column.label}, rank {rank} of {column.values.size}"

@@ -115,18 +115,18 @@ def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
     result = results["dependency_heads"].default_view()
     offsets = result.offset_accuracy
     accuracy = result.accuracy.max(0)  # (relation, layer, head)
-    own = accuracy[:, head.layer, head.head]
+    own = accuracy[:, *head]
     rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
     best = sorted(rows, key=lambda row: offsets[:, row].max() - own[row])[:count]
     return [
         Relation(
             result.relations[row],
-            DIRECTIONS[int(result.accuracy[:, row, head.layer, head.head].argmax())],
+            DIRECTIONS[int(result.accuracy[:, row, *head].argmax())],
             float(own[row]),
             float(offsets[:, row].max()),
             int(result.offsets[offsets[:, row].argmax()]),
             int(result.n[:, row].sum()),
-            int(ranks(accuracy[row])[head.layer, head.head]),
+            int(ranks(accuracy[row])[head]),
         )
         for row in best
     ]

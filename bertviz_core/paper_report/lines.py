@@ -151,7 +151,7 @@ def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Itera
             end = int(starts[starts > max(word, other)].min())
             if guess.right and SHORTEST <= end - first <= LONGEST:
                 candidates.append((guess.weight, document["name"], document["words"][first:end], word - first))
-    accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), best.head.layer, best.head.head]
+    accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
     for _, where, words, word in sorted(candidates, key=lambda candidate: candidate[0], reverse=True):
         example = encode_words(words, tokens, 0, where, Skipped())
         if _fits(example, result):

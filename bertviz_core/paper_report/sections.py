@@ -12,7 +12,7 @@ from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import counted
 from bertviz_core.claims import CLAIMS
-from bertviz_core.claims.claim import Claim, Verdict
+from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
 from bertviz_core.overview.clearest import clearest, relation_heads
 from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
@@ -39,7 +39,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 def contents(report: Report) -> Iterator[Block]:
     """Every block of the report, in order."""
     name = report.checkpoint.label
-    decided = [(claim, verdict) for claim in CLAIMS if (verdict := claim.verdict(report.results))]
+    decided = [(c, verdict) for c in CLAIMS if (verdict := c.verdict(report.results)).state in DECISIONS]
     yield Heading(f"What does {name} look at?", 1)
     yield Paragraph(_about(report))
     yield from _note(report)

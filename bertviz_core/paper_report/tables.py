@@ -30,9 +30,9 @@ def heads_table(analysis: Analysis, result: Any) -> Table:
         if values is None or np.isnan(values).all():
             continue
         head, means = highest(values), np.nanmean(values, axis=1)
-        shown = column.text(float(values[head.layer, head.head]))
+        shown = column.text(float(values[head]))
         if isinstance(result, HeadAverages):
-            shown += f" ± {column.half_width(result.interval(column.quantity)[head.layer, head.head])}"
+            shown += f" ± {column.half_width(result.interval(column.quantity)[head])}"
         baseline = column.baseline(result) if column.baseline else None
         reference = f"{baseline[1]}: {column.text(baseline[0])}" if baseline else ABSENT
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"

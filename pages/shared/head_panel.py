@@ -52,9 +52,9 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
-        for entry in catalogue.ENTRIES:
-            if entry.panel and entry.name != page:
-                links.to(entry.name, entry.title, icon=entry.icon)
+        for entry in catalogue.OF_HEADS:
+            if entry.name != page:
+                links.to(entry.name, entry.title, None, entry.icon)
 
 
 def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
@@ -75,7 +75,7 @@ def behavior(results: dict[str, Any], selection: Selection, thresholds: Threshol
     labels = derived(labels_of, results, thresholds)
     if labels is None:
         return "no behavior computed yet"
-    label = str(labels[selection.head.layer, selection.head.head])
+    label = str(labels[selection.head])
     if label == LINGUISTIC:
         return named[selection.head.label()]
     return "no named behavior" if label == "other" else BEHAVIORS[label][-1]

@@ -50,7 +50,7 @@ def test_every_analysis_of_the_paper_has_claims_with_thresholds_and_numbers():
         "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads", "probes", "clustering",
     }  # fmt: skip
     assert all(claim.rule.endswith(".") and claim.text.endswith(".") and claim.section for claim in CLAIMS)
-    assert all(claim.verdict({}) is None for claim in CLAIMS)
+    assert all(claim.verdict({}).state == "not computed" for claim in CLAIMS)
     assert len({claim.text for claim in CLAIMS}) == len(CLAIMS) == 20
 
 
@@ -62,7 +62,7 @@ def test_neighbors():
         "Head 1-2 puts 0.90 ± 0.01 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
     )
     assert decide("next token", result).state == "undecided"
-    assert decide("current token", result) is None  # no segment has it
+    assert decide("current token", result).state == "no answer"  # no segment has it
 
 
 def test_separators_and_their_order():
@@ -108,7 +108,7 @@ def test_probes_differ_where_their_intervals_are_apart():
     assert decide("attention only has", result, "probes").state == "holds"  # 0.47 - 0.32 > 0.1
     result.low[1] = 0.41
     assert decide("attention only has", result, "probes").state == "undecided"
-    assert decide("distances and words", result, "probes") is None
+    assert decide("distances and words", result, "probes").state == "no answer"
 
 
 def test_clusters():
@@ -128,7 +128,7 @@ def test_clusters():
     result.behaviors = np.array([["next", "to_sep"], ["to_sep", "next"]])
     assert decide("same behavior", result, "clustering").state == "does not hold"
     result.behaviors = np.array([["next", "other"], ["other", "other"]])
-    assert decide("same behavior", result, "clustering") is None
+    assert decide("same behavior", result, "clustering").state == "no answer"
 
 
 def test_an_average_over_one_segment_decides_nothing():

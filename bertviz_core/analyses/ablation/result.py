@@ -155,7 +155,7 @@ class Ablation(HeadAverages):
         top = self.largest("loss_change")
         return (
             f"Without head {top.label()} the masked-word loss changes by "
-            f"{self['loss_change'][top.layer, top.head]:+.3f} nats, the most of any head; without {self.matter()} of "
+            f"{self['loss_change'][top]:+.3f} nats, the most of any head; without {self.matter()} of "
             f"{self['loss_change'].size} heads it rises by more than the 95% interval."
         )
 

@@ -26,8 +26,8 @@ def _text(result: Clustering, head: Head, behavior: str) -> str:
     if behavior == "linguistic":
         return f"{name}: {result.named[head.label()]}"
     if behavior in ("broad", "other"):
-        return f"{name}, entropy {result['entropy'][head.layer, head.head]:.2f} nats"
-    return f"{result[behavior][head.layer, head.head]:.2f} to {name}"
+        return f"{name}, entropy {result['entropy'][head]:.2f} nats"
+    return f"{result[behavior][head]:.2f} to {name}"
 
 
 def unit_of(result: Clustering) -> str:

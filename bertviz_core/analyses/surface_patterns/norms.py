@@ -39,7 +39,7 @@ def lengths(norms: SurfacePatterns, base: int = 1) -> str:
     return (
         f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
         f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
-        f"({correlation[lowest.layer, lowest.head]:z.2f})"
+        f"({correlation[lowest]:z.2f})"
     )
 
 

@@ -68,7 +68,7 @@ def _claim(column: HeadColumn, result: Any, values: np.ndarray, selection: Selec
     """The heads above the baseline; without one, the head with the highest value."""
     if column.baseline is None:
         head = highest(values)
-        value = plain(column.text(values[head.layer, head.head]))
+        value = plain(column.text(values[head]))
         st.markdown(f"**Head {head.label(selection.base)} has the highest {plain(column.label)}: {value}.**")
         return
     baseline, name = column.baseline(result)
@@ -83,7 +83,7 @@ def _key_numbers(
 ) -> list[tuple[str, str, str]]:
     """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
     head, at = highest(values), (selection.head.layer, selection.head.head)
-    value = column.text(values[head.layer, head.head])
+    value = column.text(values[head])
     baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
     means = np.nanmean(values, axis=1)
     layer = int(means.argmax())

@@ -67,9 +67,9 @@ def neighbors(result: Clustering, selection: Selection) -> None:
         {
             "head": head.label(selection.base),
             f"divergence, {unit_of(result)}": f"{value:.4g}",
-            "behavior": BEHAVIORS[result.behaviors[head.layer, head.head]][-1],
+            "behavior": BEHAVIORS[result.behaviors[head]][-1],
         }
-        | {name.replace("_", " "): f"{result[name][head.layer, head.head]:.3f}" for name in QUANTITIES}
+        | {name.replace("_", " "): f"{result[name][head]:.3f}" for name in QUANTITIES}
         for head, value in [(selection.head, 0.0), *result.nearest(selection.head)]
     ]
     alt = f"Head {selection.label} and the heads with the smallest divergence from it"

@@ -15,7 +15,7 @@ from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
 from pages.shared import boxes
 from pages.shared.boxes import joined, plain
-from pages.shared.frame import choices, viewer_link
+from pages.shared.frame import choices, links
 from pages.shared.frame.selection import Selection
 
 MAX_NAMED = 10
@@ -23,8 +23,8 @@ MAX_NAMED = 10
 
 def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     """Labels of the heads whose value is over the threshold, the highest first."""
-    heads = [head for head in all_heads(*values.shape) if values[head.layer, head.head] > threshold]
-    return [head.label(base) for head in sorted(heads, key=lambda head: -values[head.layer, head.head])]
+    heads = [head for head in all_heads(*values.shape) if values[head] > threshold]
+    return [head.label(base) for head in sorted(heads, key=lambda head: -values[head])]
 
 
 def claim(labels: list[str], total: int, does: str) -> None:
@@ -73,4 +73,4 @@ def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> 
     for segment in shown:
         location = plain(f"segment {segment.number + 1}, {segment.where}")
         st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
-        viewer_link.to_segment(segment.number)
+        links.to_segment(segment.number)

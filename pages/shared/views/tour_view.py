@@ -7,14 +7,14 @@ from dataclasses import replace
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.claims import CLAIMS, Claim, Verdict
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour import STEPS, Findings, Step, steps
-from bertviz_core.tour.standings import ORDER, Standing, counted, standings
-from bertviz_core.tour.surface_findings import NORMS
+from bertviz_core.tour.findings import NORMS, Findings
+from bertviz_core.tour.steps import STEPS, Step
 from pages.shared import boxes, stored, stored_result
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
@@ -23,12 +23,12 @@ from pages.shared.frame.selection import Selection
 from pages.shared.views import overview_view
 
 KEY = "step"
-ICONS = {"shown": ":green[:material/check_circle:]", "not shown": ":red[:material/cancel:]"}
-
-
-def shown_steps() -> list[Step]:
-    """The steps whose pages this app has."""
-    return steps({entry.name for entry in catalogue.ENTRIES})
+UNKNOWN = ":gray[:material/help:]"
+STATES = {  # of a verdict: its name at the end of the tour, and its icon
+    "holds": ("shown", ":green[:material/check_circle:]"),
+    "does not hold": ("not shown", ":red[:material/cancel:]"),
+    **{state: (state, UNKNOWN) for state in ("undecided", "no answer", "not computed")},
+}
 
 
 def of_weights(selection: Selection) -> Selection:
@@ -58,16 +58,16 @@ def corpus_name(step: Step | None, results: Results, selection: Selection) -> st
     """The name of the corpus that a step's figures rest on."""
     if step is None:
         return "all corpora"
-    corpus = next((results[name].provenance["corpus"] for name in step.needs if name in results), None)
+    corpus = next((results[name].provenance["corpus"] for name in step.analyses if name in results), None)
     return f"{corpus['name']} ({corpus['digest'][:8]})" if corpus else selection.source.name
 
 
 def opening_head(selection: Selection) -> Head | None:
     """The head that the step is about, until the reader chooses another."""
-    number, known = small_int(choices.ahead(KEY, "1")) or 1, shown_steps()
-    if not 1 <= number <= len(known):
+    number = small_int(choices.ahead(KEY, "1")) or 1
+    if not 1 <= number <= len(STEPS):
         return None
-    findings = findings_of(known[number - 1], results_of(selection), selection.base)
+    findings = findings_of(STEPS[number - 1], results_of(selection), selection.base)
     return findings.head if findings else None
 
 
@@ -140,7 +140,7 @@ def answer(number: int, findings: Findings, selection: Selection) -> None:
 
 def compute(step: Step, results: Results, selection: Selection) -> bool:
     """Offer the first result that the step lacks; says whether there was one."""
-    missing = next((name for name in step.needs if name not in results), None)
+    missing = next((name for name in step.analyses if name not in results), None)
     if missing is None:
         return False
     source = stored.sources(ANALYSES[missing].corpus, "tour", selection)[0]
@@ -154,27 +154,29 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
 
 def end(results: Results, selection: Selection) -> None:
     """What this model shows of the paper and what not, claim by claim; and the offer to compute what is missing."""
-    standing = standings(results)
+    verdicts = [(claim, claim.verdict(results)) for claim in CLAIMS]
+    by_state = {state: [pair for pair in verdicts if pair[1].state == state] for state in STATES}
+    counts = ", ".join(f"{len(pairs)} {STATES[state][0]}" for state, pairs in by_state.items() if pairs)
     st.markdown(
-        f"**{plain(counted(standing))}** :gray[A rule with a threshold decides each: point at its question mark.]"
+        f"**{plain(f'Of {len(CLAIMS)} claims of the paper: {counts}.')}** "
+        ":gray[A rule with a threshold decides each: point at its question mark.]"
     )
-    for state in ORDER:
-        if claims := [each for each in standing if each.state == state]:
-            st.markdown(f"**{state.capitalize()}** ({len(claims)})")
-            for each in claims:
-                _claim(each)
+    for state, pairs in by_state.items():
+        if pairs:
+            st.markdown(f"**{STATES[state][0].capitalize()}** ({len(pairs)})")
+        for claim, verdict in pairs:
+            _claim(claim, verdict)
     if selection.base == 0:
         st.caption("In these sentences heads and layers are counted from 1.")
     overview_view.compute_missing("tour", of_weights(selection))
 
 
-def _claim(standing: Standing) -> None:
-    claim, entry = standing.claim, catalogue.entry(standing.claim.analysis)
+def _claim(claim: Claim, verdict: Verdict) -> None:
+    entry, (_, icon) = catalogue.entry(claim.analysis), STATES[verdict.state]
     text, link = st.columns([4, 1], vertical_alignment="center")
-    sign = ICONS.get(standing.state, ":gray[:material/help:]")
     text.markdown(
-        f"{sign} {plain(standing.evidence)}  \n:gray[The paper, section {claim.section}: {plain(claim.text)}]",
+        f"{icon} {plain(verdict.evidence)}  \n:gray[The paper, section {claim.section}: {plain(claim.text)}]",
         help=f"Rule: {plain(claim.rule)}",
     )
     with link:
-        links.to(entry.name, plain(entry.title), icon=entry.icon, tour=str(len(shown_steps()) + 1))
+        links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(len(STEPS) + 1))

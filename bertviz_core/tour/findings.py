@@ -1,22 +1,43 @@
-"""What a model shows at each step through sections 2 and 3."""
+"""What a model's stored results say to each step of the tour, beside what the paper says of BERT-base."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.clustering.result import nats
+from bertviz_core.analyses.coreference_heads.baselines import RANDOM
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.surface_patterns.norms import change
-from bertviz_core.claims.claim import present_values
-from bertviz_core.heads import highest
+from bertviz_core.claims.claim import no_op_layer, present_values
+from bertviz_core.heads import Head, highest
 from bertviz_core.numbers import half_width
 from bertviz_core.overview.head_summary import Results, behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.tour.step import Findings
 
 NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
 ALIKE = 0.1  # ratios so close to 1 tell no difference
+TABLE_3, HEAD_2 = paper.TABLE_3, paper.TABLE_2["head 5-4"][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What this model's results say to a step of the tour.
+
+    Attributes:
+        answer: To the step's question.
+        differs: This model beside BERT-base.
+        head: The one to look at, if any.
+        unclear: Why there is no clear case of what the step is about; empty where there is one.
+    """
+
+    answer: str
+    differs: str
+    head: Head | None = None
+    unclear: str = ""
 
 
 def specialists(results: Results, base: int) -> Findings:
@@ -43,7 +64,7 @@ def one_head(results: Results, base: int) -> Findings:
     head = highest(values)
     return Findings(
         f"To the token before it: over the whole corpus head {head.label(base)} puts "
-        f"{values[head.layer, head.head]:.0%} of its attention there.",
+        f"{values[head]:.0%} of its attention there.",
         "In BERT-base head 3-1 does the same with the next token; in this model the clearest head is "
         f"{head.label(base)}.",
         head,
@@ -56,7 +77,7 @@ def neighbors(results: Results, base: int) -> Findings:
     head = highest(previous)
     bert = paper.HEADS_OVER_HALF
     return Findings(
-        f"Head {head.label(base)}, with {previous[head.layer, head.head]:.2f} on average.",
+        f"Head {head.label(base)}, with {previous[head]:.2f} on average.",
         f"BERT-base has {bert['previous']} heads over 0.5 for the previous token and {bert['next']} for the next; "
         f"this model has {int((previous > 0.5).sum())} and {int((following > 0.5).sum())}.",
         head,
@@ -89,21 +110,16 @@ def highest_layers(results: Results, base: int, quantity: str, name: str) -> str
 
 
 def no_op(results: Results, base: int) -> Findings:
-    gradients = results["sep_gradients"]
-    attention, sep, other = (
-        present_values(gradients, name).mean(axis=1) for name in ("attention_to_sep", "to_sep", "to_other")
-    )
-    layer = int(attention.argmax())
-    ratio = sep[layer] / other[layer]
-    less = "less" if ratio < 1 - ALIKE else "more" if ratio > 1 + ALIKE else "about as much"
-    than = "as" if less == "about as much" else "than"
+    layer, attention, ratio = no_op_layer(results["sep_gradients"])
+    less, than = ("less", "than") if ratio < 1 - ALIKE else ("about as much", "as")
+    less, than = ("more", "than") if ratio > 1 + ALIKE else (less, than)
     return Findings(
         f"{less.capitalize()}: in layer {layer + base} the gradient to [SEP] is {ratio:.2f} times that to other "
         "tokens.",
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
-        f"attention goes to [SEP]; here {attention[layer]:.0%} goes there, and a weight on [SEP] matters {less} {than} "
+        f"attention goes to [SEP]; here {attention:.0%} goes there, and a weight on [SEP] matters {less} {than} "
         f"one elsewhere.{moved_by_sep(results, base)}",
-        highest(present_values(gradients, "attention_to_sep")),
+        highest(results["sep_gradients"]["attention_to_sep"]),
     )
 
 
@@ -111,7 +127,7 @@ def switched_off(results: Results, base: int) -> Findings:
     ablation = results["ablation"]
     change, whole = present_values(ablation, "to_sep_loss_change"), present_values(ablation, "loss_change")
     head = ablation.largest("to_sep_loss_change")
-    largest, interval = change[head.layer, head.head], ablation.interval("to_sep_loss_change")[head.layer, head.head]
+    largest, interval = change[head], ablation.interval("to_sep_loss_change")[head]
     resting = next((group for group in ablation.groups if group["name"] == "to_sep"), None)
     together = (
         f"All {len(resting['heads'])} heads that attend mostly to [SEP] switched off together change it by "
@@ -124,7 +140,7 @@ def switched_off(results: Results, base: int) -> Findings:
         f"At most {abs(largest):.3f} nats of {ablation.loss:.2f}, for head {head.label(base)} ({largest:+.3f} ± "
         f"{half_width(interval, '.3f')}).",
         f"{together}; head {important.label(base)} alone, the most important one, "
-        f"{whole[important.layer, important.head]:+.2f}. The paper has no such numbers for BERT-base.",
+        f"{whole[important]:+.2f}. The paper has no such numbers for BERT-base.",
         head,
         "" if resting else "No head of this model attends mostly to [SEP], so there is little to take away.",
     )
@@ -142,11 +158,72 @@ def breadth(results: Results, base: int) -> Findings:
     values, uniform = present_values(results["entropy"], "entropy"), results["entropy"].uniform
     means, bert = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
-    largest = results["entropy"]["max_weight"][head.layer, head.head]
+    largest = results["entropy"]["max_weight"][head]
     return Findings(
-        f"Head {head.label(base)}, {values[head.layer, head.head]:.2f} nats, where uniform attention would have "
+        f"Head {head.label(base)}, {values[head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
         f"The layer with the lowest mean is layer {int(np.argmin(bert)) + 1} in BERT-base, with {min(bert):.1f} "
         f"nats; in this model it is layer {int(means.argmin()) + base}, with {means.min():.1f}.",
         head,
+    )
+
+
+def syntax(results: Results, base: int) -> Findings:
+    result = results["dependency_heads"].default_view()
+    row = result.relations.index(result.most_telling())
+    direction, layer, head = (int(i) for i in result.best()[row])
+    best, at = Head(layer, head), (direction, row, layer, head)
+    accuracy, offset = result.accuracy[at], result.offset_accuracy[:, row].max()
+    gain, dobj = 100 * (accuracy - offset), paper.TABLE_1["dobj"]
+    return Findings(
+        f"“{result.relations[row]}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
+        f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
+        f"Direct objects are {dobj[1] - dobj[2]:.0f} points above their offset in BERT-base; this model's clearest "
+        f"relation is {gain:.0f} points above its own."
+        + (" It has been trained too little, or is too small, for the paper's linguistic heads." if gain < 15 else ""),
+        best,
+    )
+
+
+def coreference(results: Results, base: int) -> Findings:
+    result = results["coreference_heads"].default_view()
+    best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))
+    accuracy = result.accuracy[best.direction, 0, *best.head]
+    beaten = " and ".join(name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name])
+    return Findings(
+        f"Head {best.head.label(base)} finds {accuracy:.1%}; a random candidate {baselines[RANDOM]:.1%}, nearest "
+        f"{baselines['nearest']:.1%}, head match {baselines['head match']:.1%}. It beats "
+        f"{beaten or 'none of them'}.",
+        f"BERT-base's head 5-4 has {HEAD_2}% and beats both on CoNLL-2012; this model's best has {accuracy:.1%} on "
+        "this corpus.",
+        best.head,
+    )
+
+
+def probe(results: Results, base: int) -> Findings:
+    result = results["probes"]
+    read, right = result.of("attention-only"), result.of("right-branching")
+    return Findings(
+        f"Attention only finds {read:.1%} of the governors, the word to the right {right:.1%}: a difference of "
+        f"{100 * (read - right):.0f} points, from maps alone.",
+        f"In BERT-base attention only has {TABLE_3['attention-only']} UAS, with word vectors "
+        f"{TABLE_3['attention-and-words']}; this model {100 * read:.0f} and "
+        f"{100 * result.of('attention-and-words'):.0f}."
+        + (" There is little more syntax in its maps than in word order." if read - right < 0.1 else ""),
+        highest(result.attention.max(0)),
+    )
+
+
+def clusters(results: Results, base: int) -> Findings:
+    result = results["clustering"]
+    closeness, nearer = result.closeness, result.closeness.ratio < 1
+    if np.isnan(closeness.ratio):
+        return Findings(
+            f"{closeness.text(nats(result.summed))}.", "In BERT-base heads of one layer are often fairly close."
+        )
+    return Findings(
+        f"{'Yes' if nearer else 'No'}: heads of one layer differ by {closeness.within:.3f} {nats(result.summed)}, "
+        f"heads of different layers by {closeness.between:.3f}.",
+        "In BERT-base heads of one layer are often fairly close, and heads with the same behavior form clusters; here "
+        f"heads of one layer are {abs(1 - closeness.ratio):.0%} {'closer' if nearer else 'further apart'}.",
     )
