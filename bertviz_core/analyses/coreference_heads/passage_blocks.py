@@ -13,9 +13,9 @@ from bertviz_core.analyses import details
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
 from bertviz_core.analyses.coreference_heads.documents import Items, shown
 from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.parts import Slices, part_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, Start

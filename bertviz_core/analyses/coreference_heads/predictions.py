@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError

@@ -8,9 +8,9 @@ from typing import Any
 from bertviz_core.analyses import details
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.word_search import has
 from bertviz_core.engine.store import Store
 
