@@ -28,7 +28,7 @@ STATES = (
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_page_breaks_no_rule_of_accessibility_and_fits_a_laptop_and_a_projector(address: str, chromium: Any, path: str) -> None:
+def test_a_page_is_accessible_and_fits_a_laptop_and_a_projector(address: str, chromium: Any, path: str) -> None:
     page = browser.open_page(chromium, f"{address}/{path}")
     if path in IN_SIGHT:
         assert first_picture(page) <= 250
