@@ -15,6 +15,7 @@ import pytest
 from bertviz_core import exports
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import Chosen
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -75,7 +76,7 @@ def test_drawings_are_whole(results, name):
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
-    result = results["dependency_heads"].show("function-heads", 20)
+    result = results["dependency_heads"].show(Chosen("function-heads", 20))
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads
@@ -102,10 +103,10 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     mine = groups[
         (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
     ]
-    right, total = result.by_distance(best)
+    right, total = result.by("distance", best)
     assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
     nearest = groups[groups["system"] == "nearest"]
-    assert nearest["right"].tolist()[: len(right)] == result.by_distance("nearest")[0].tolist()
+    assert nearest["right"].tolist()[: len(right)] == result.by("distance", "nearest")[0].tolist()
 
 
 @pytest.mark.parametrize("attention, root, rows", [(2, 0, 2), (0, 0, 0)])
