@@ -20,8 +20,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import catalogue
-from pages.shared.frame.owner_cookie import OwnerCookie
-from pages.shared.frame.upload_quota import UploadQuota
+from pages.shared.frame.middleware import OwnerCookie, UploadQuota
 
 # What the first page imports; torch and transformers are none of it.
 SHARED = ("page", "views.overview_view", "views.clearest_heads")
