@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # What the first page imports; torch and transformers are none of it.
 SHARED = ("page", "views.overview_view", "views.clearest_heads")
 # What pages import when they need it.
-LATER = ("scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
+LATER = ("plotly.express", "scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
 
 COOKIE = "bertviz_reader"

@@ -1,5 +1,5 @@
-"""The parts of the attention viewer: the claim, the lines, the plain table, what masks and switched heads change, and the
-downloads."""
+"""The parts of the attention viewer: the claim, the lines, the plain table, what masks and switched heads change, and
+the downloads."""
 
 from __future__ import annotations
 
