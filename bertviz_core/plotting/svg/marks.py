@@ -204,5 +204,5 @@ def cells(trace: Spec, x: Axis, y: Axis) -> str:
     return (
         f'<image x="{left:.1f}" y="{min(top, bottom):.1f}" width="{right - left:.1f}" height="{abs(bottom - top):.1f}" '
         f'preserveAspectRatio="none" style="image-rendering:pixelated" '
-        f'href="{data_uri(scaled(z, trace))}"/>'
+        f'href="{data_uri(scaled(z, trace), 9)}"/>'
     )
