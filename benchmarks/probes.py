@@ -21,12 +21,12 @@ import torch  # isort: skip
 from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
-from bertviz_core.analyses.probes.decoding import guesses
+from bertviz_core.analyses.local_run import LocalRun
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
-from bertviz_core.analyses.probes.scoring import Outcome
+from bertviz_core.analyses.probes.scoring import Outcome, guesses
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import find_source
@@ -34,7 +34,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.models.sentences import Sentences
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Execution, Settings
 
 KINDS = ("attention-only", "attention-and-words")
 
@@ -83,8 +83,10 @@ def main() -> None:
     probe_run = Maps(model, settings, ProbeOptions(KINDS), {})
     probe_run.turns = asked.turns
     source = find_source(asked.treebank)
-    stages = KeptStages(Request("probes", model.checkpoint, source, settings))
-    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages)
+    runner = LocalRun(Execution(), lambda *_: model)
+    runner.start([Request("probes", model.checkpoint, source, settings)], Progress())
+    stages = KeptStages(Request("probes", model.checkpoint, source, settings), runner)
+    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages.run, None)
 
 
 class Maps(ProbeRun):
@@ -93,7 +95,7 @@ class Maps(ProbeRun):
     turns: int
 
     def _mapped(self, features: Features, names: list[str]) -> None:
-        self._fill(features, [None], 0, "Computing maps")
+        self._fill(features, [None], 0)
         print(f"{self.about['sentences']}, maps: {self.about['map_seconds']:.1f} s, once")
         train, none, test = (
             Data(features, part, "cpu") for part in (self.splits.train, self.splits.train[:0], self.splits.test)
