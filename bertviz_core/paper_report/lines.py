@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped

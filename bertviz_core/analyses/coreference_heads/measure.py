@@ -14,8 +14,15 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
 from bertviz_core.analyses.coreference_heads.documents import KEPT, Items, shown
-from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Questions, answers, questions
+from bertviz_core.analyses.coreference_heads.guesses import (
+    CANDIDATES,
+    DIRECTIONS,
+    GROUPS,
+    Questions,
+    answers,
+    groups_of,
+    questions,
+)
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
