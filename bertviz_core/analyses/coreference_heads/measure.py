@@ -28,15 +28,13 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.windows import Window, Windows
 
-SUMS = ("right", "total", "systems", "chance", "single")
-
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel
 
-__all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
+SUMS = ("right", "total", "systems", "chance", "single")
 
 
 class Selections:
