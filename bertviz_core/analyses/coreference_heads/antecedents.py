@@ -64,7 +64,7 @@ class AntecedentCounts(Result):
         return str(self.provenance["options"].get("candidates", CANDIDATES[0]))
 
     def with_predictions(self, predictions: Source, correct: np.ndarray) -> AntecedentCounts:
-        """One more system: another's chains, of which `correct` (group,) items are right, see `predictions`."""
+        """One more system: another's chains, of which `correct` (group,) items are right, see `baselines.score`."""
         named = {"name": predictions.name, "digest": predictions.digest}
         return replace(
             self,

@@ -122,7 +122,7 @@ class Selections:
         return none.joined(items for _, items in sorted(self.blocks.items()))
 
     def take_detail(self) -> dict[str, Any]:
-        """The items of a chunk, passage by passage, as `passage_blocks.StoredDocuments` reads them; without their
+        """The items of a chunk, passage by passage, as `passages.PassageQuery` reads them; without their
         words, so that a corpus that is deleted is gone. Only the first KEPT of the corpus stay here."""
         detail = self.items().by_passage().values()
         self.blocks = {number: items for number, items in self.blocks.items() if number < KEPT}
