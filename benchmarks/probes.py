@@ -32,9 +32,9 @@ from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fi
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import find_source
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
-from bertviz_core.models.sentences import Sentences
 from bertviz_core.settings import Execution, Settings
 
 KINDS = ("attention-only", "attention-and-words")

@@ -35,19 +35,6 @@ TRAINED_WITH_ONE = ("ForMaskedLM", "ForPreTraining")
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
-    """One example as the model is to see it. Both (token,) int64.
-
-    Attributes:
-        ids: With the selected tokens replaced, or left.
-        labels: The original ids of those selected, else IGNORED.
-    """
-
-    ids: np.ndarray
-    labels: np.ndarray
-
-
-@dataclass(frozen=True, slots=True)
 class Masking:
     """BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch and order.
 
@@ -77,9 +64,13 @@ class Masking:
         """Positions of the tokens that are not special."""
         return np.flatnonzero(~np.isin(ids, self.special))
 
-    def apply(self, example: Encoded) -> Masked:
-        """Select 15% of the tokens that are not special, at least one where there is any; 80% of those become the mask
-        token, 10% a random token that is not special, 10% stay."""
+    def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
+        """An example as the model is to see it: ids and labels, each (token,) int64. Labels are the original ids of the
+        tokens selected, else IGNORED.
+
+        15% of the tokens that are not special are selected, at least one where there is any; 80% of those become the
+        mask token, 10% a random token that is not special, 10% stay.
+        """
         # A seed may be negative; numpy takes none that is.
         draw = np.random.default_rng([self.seed % 2**64, example.number])
         positions = self.candidates(example.ids)
@@ -90,7 +81,7 @@ class Masking:
         shown = np.where(fate < MASKED, self.mask, np.where(fate < MASKED + RANDOM, random, example.ids[selected]))
         ids, labels = example.ids.copy(), np.full_like(example.ids, IGNORED)
         ids[selected], labels[selected] = shown, example.ids[selected]
-        return Masked(ids, labels)
+        return ids, labels
 
 
 def check_masked_head(checkpoint: Checkpoint) -> None:

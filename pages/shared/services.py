@@ -25,8 +25,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.predictions import Prediction
-from bertviz_core.models.single_input import OneInput
+from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker
@@ -153,7 +152,7 @@ def predictions(
     loaded: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
     """What the model would put where `masked` differs from the original, without the heads (layer, head) of `off`."""
-    from bertviz_core.models.predictions import predict
+    from bertviz_core.models.single_input import predict
 
     return predict(loaded, original, masked, off)
 

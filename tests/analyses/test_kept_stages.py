@@ -18,7 +18,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
-from bertviz_core.models.sentences import Sentences
+from bertviz_core.models.annotated import Sentences
 from bertviz_core.settings import Settings
 
 TOKENS = 150

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.agreement import pronoun_gender
 from bertviz_core.corpora.coreference.head_words import TYPES, mention_type
-from bertviz_core.models.windows import Window
+from bertviz_core.models.annotated import Window
 
 FOLDS = 2
 BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last

@@ -10,7 +10,7 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.windows import Window
+from bertviz_core.models.annotated import Window
 from bertviz_core.models.words import Membership, membership
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.parts import Slices, part_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, Start
 from bertviz_core.engine.store import Store
+from bertviz_core.models.reading import Slices, part_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from bertviz_core.analyses.dependency_heads.relations import ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.parts import Slices, part_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, Start
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
+from bertviz_core.models.reading import Slices, part_of
 
 
 @dataclass(frozen=True, slots=True)

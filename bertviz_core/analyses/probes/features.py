@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.analyses.probes.scratch_array import ScratchArray
 from bertviz_core.analyses.probes.word_maps import ROOT_ROWS, WordMaps
-from bertviz_core.models.sentences import EncodedSentence
+from bertviz_core.models.annotated import EncodedSentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.stream import StageFunction
+    from bertviz_core.models.annotated import Sentences
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.sentences import Sentences
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:

@@ -25,9 +25,9 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import StageFunction
+from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
-from bertviz_core.models.sentences import EncodedSentence, Sentences
 from bertviz_core.settings import Settings
 
 WORDS = 10_000  # whose vectors are kept with the result

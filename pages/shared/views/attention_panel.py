@@ -10,8 +10,7 @@ import streamlit as st
 from bertviz_core import exports
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.heads import highest
-from bertviz_core.models.predictions import Prediction
-from bertviz_core.models.single_input import OneInput
+from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.plotting.head_map import picture_map
 from bertviz_core.viewer.guesses import guesses_frame
 from bertviz_core.viewer.lines_page import FOLDER, pack, sides

@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.heads import all_heads
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.predictions import Prediction
+from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.viewer.guesses import loss, switched_off, switches
 from bertviz_core.viewer.view import shorten

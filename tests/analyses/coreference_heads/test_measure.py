@@ -21,10 +21,10 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.heads import Head
+from bertviz_core.models.annotated import Windows
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 from tests.models.test_windows import plain

@@ -199,9 +199,9 @@ def asked(tiny, mode="corrected", others=None, **plan) -> Request:
 
 
 def test_features_are_the_word_level_maps_of_every_head(tiny):
+    from bertviz_core.models.annotated import Sentences
     from bertviz_core.models.attention import forward
     from bertviz_core.models.encoding import collate
-    from bertviz_core.models.sentences import Sentences
 
     encoded = list(Sentences(treebank(6), tiny.tokens, Settings(max_length=32)))
     with Features(encoded, [np.ones(len(e.sentence), int) for e in encoded], tiny.layers * tiny.heads) as made:
