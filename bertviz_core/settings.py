@@ -50,14 +50,8 @@ class Settings:
         return values
 
     def check(self, longest: int | None) -> None:
-        """Check the values against the model's limit and their ranges.
-
-        Args:
-            longest: `max_length` of the model's Checkpoint, None for any length.
-
-        Raises:
-            SettingsError: A value is out of its range, or more than the model allows.
-        """
+        """Raises SettingsError for a value out of its range, or a length above `longest`: the `max_length` of the
+        model's Checkpoint, None for any length."""
         if longest is not None and self.max_length > longest:
             raise SettingsError(
                 f"Segments of {self.max_length} tokens are longer than this model allows ({longest}).",

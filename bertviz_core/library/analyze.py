@@ -120,11 +120,8 @@ def _is_file(analysis: Analysis, name: str) -> bool:
 
 
 def checkpoint_of(model: Model) -> Checkpoint:
-    """What a model is known by; a hub model that is not here is fetched, its size said first.
-
-    Raises:
-        ModelError: There is no such model, or it is not in a form that can be used.
-    """
+    """What a model is known by; a hub model that is not here is fetched, its size said first. Raises ModelError for one
+    that cannot be used."""
     if isinstance(model, str | Path):
         return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
     return in_memory.describe(*_pair(model))
@@ -133,11 +130,8 @@ def checkpoint_of(model: Model) -> Checkpoint:
 def lent(
     model: Model, checkpoint: Checkpoint, device: str, dtype: str, masked_lm: bool = False
 ) -> AbstractContextManager[AttentionModel]:
-    """A model in memory for as long as the context lasts.
-
-    Raises:
-        ModelError: Its class cannot predict masked words, and `masked_lm` asks for that.
-    """
+    """A model in memory for as long as the context lasts; raises ModelError where `masked_lm` asks for words that its
+    class cannot predict."""
     inside, tokenizer = _pair(model)
     if masked_lm and not in_memory.predicts_masked_words(inside):
         raise no_head(checkpoint, f"its class is {type(inside).__name__}")

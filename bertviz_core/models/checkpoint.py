@@ -156,11 +156,7 @@ def local_folder(name: str) -> Path | None:
 
 
 def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Fetch a hub model's safetensors, configuration and tokenizer.
-
-    Raises:
-        ModelError: The hub is out of reach, or there is no room for the model.
-    """
+    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError as `hub.download` does."""
     return reopen(name, hub.download(name, revision, access), revision)
 
 

@@ -24,11 +24,8 @@ BYTES = {"float32": 4, "bfloat16": 2}
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, masked_lm: bool = False
 ) -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails.
-
-    Args:
-        masked_lm: With the head that predicts masked words; raises ModelError where the checkpoint has none.
-    """
+    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails. With
+    `masked_lm` the model has the head that predicts masked words; raises ModelError where the checkpoint has none."""
     with IMPORTING:
         import torch
         from transformers import AutoModel, AutoModelForMaskedLM

@@ -4,7 +4,7 @@ whether a checkpoint has a head that predicts them."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -32,6 +32,14 @@ HEAD_WEIGHTS = {
     "xlm-roberta": ("lm_head.",),
 }
 TRAINED_WITH_ONE = ("ForMaskedLM", "ForPreTraining")
+
+
+class Masked(NamedTuple):
+    """An example as the model is to see it; `labels` are the original ids of the tokens selected, else IGNORED. Both
+    (token,) int64."""
+
+    ids: np.ndarray
+    labels: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +72,9 @@ class Masking:
         """Positions of the tokens that are not special."""
         return np.flatnonzero(~np.isin(ids, self.special))
 
-    def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """An example as the model is to see it: ids and labels, each (token,) int64. Labels are the original ids of the
-        tokens selected, else IGNORED.
-
-        15% of the tokens that are not special are selected, at least one where there is any; 80% of those become the
-        mask token, 10% a random token that is not special, 10% stay.
-        """
+    def apply(self, example: Encoded) -> Masked:
+        """Select 15% of the tokens that are not special, at least one where there is any; 80% of those become the mask
+        token, 10% a random token that is not special, 10% stay."""
         # A seed may be negative; numpy takes none that is.
         draw = np.random.default_rng([self.seed % 2**64, example.number])
         positions = self.candidates(example.ids)
@@ -81,7 +85,7 @@ class Masking:
         shown = np.where(fate < MASKED, self.mask, np.where(fate < MASKED + RANDOM, random, example.ids[selected]))
         ids, labels = example.ids.copy(), np.full_like(example.ids, IGNORED)
         ids[selected], labels[selected] = shown, example.ids[selected]
-        return ids, labels
+        return Masked(ids, labels)
 
 
 def check_masked_head(checkpoint: Checkpoint) -> None:

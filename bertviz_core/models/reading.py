@@ -111,14 +111,8 @@ class Examples(ABC, Generic[Example_co]):
         return self.of_part(self.source, self.tokens, self.settings, chunk, data)
 
     def index(self, advance: Callable[[int], None] = lambda count: None) -> Index:
-        """Read the corpus to its end.
-
-        Args:
-            advance: Called with 1 after each example.
-
-        Raises:
-            InputError: No example is left, or the corpus is broken.
-        """
+        """Read the corpus to its end; `advance` is called with 1 after each example. Raises InputError where no example
+        is left, or the corpus is broken."""
         offsets, reading = LineOffsets(), Reading()
         chunks: list[Chunk] = []
         size = total = tokens = 0

@@ -74,6 +74,6 @@ class WorstWords:
 
 def _context(example: Encoded, position: int, masking: Masking, tokens: Tokens) -> dict[str, str]:
     """The word's surroundings as the model sees them."""
-    names = tokens.names(masking.apply(example)[0])
+    names = tokens.names(masking.apply(example).ids)
     left, right = names[max(0, position - CONTEXT) : position], names[position + 1 : position + 1 + CONTEXT]
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
