@@ -23,7 +23,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.first_segments import pick
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput

@@ -20,7 +20,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import numpy as np
 
 from bertviz_core.models.attention import register
 from bertviz_core.models.loading import prepare
-from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import AttentionModel, observing
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 

@@ -22,7 +22,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.norms import OUTPUTS, norm_logits, observing
+from bertviz_core.models.model import OUTPUTS, norm_logits, observing
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
