@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.models.single_input import mask
+from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import boxes, page, services
@@ -13,7 +13,6 @@ from pages.shared.views import (
     gold_tree,
     input_choice,
     marked_tokens,
-    switched_heads,
     token_pair,
 )
 
@@ -43,7 +42,7 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
     with (compare := st.popover("Compare", icon=":material/compare:")):
         together = beside.kind() if shape == "lines" else beside.ONE
-        off = switched_heads.choose(selection, model)
+        off = attention_panel.choose_switched_off(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 gold_tree.pin(original)
@@ -52,8 +51,8 @@ title = f"Head {selection.label}, {selection.checkpoint.label}"
 first = beside.side(selection, model, view, selection.head, title, original, positions, before=bool(before))
 attention = first.attention
 attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
-whole = services.predictions(model, original, changed) if positions else ()
-without = services.predictions(model, original, changed, off) if off is not None else ()
+whole = predict(model, original, changed) if positions else ()
+without = predict(model, original, changed, off) if off is not None else ()
 if not attention.weights.size:
     address.stop()
 
@@ -80,12 +79,12 @@ with right if other is None else st.container():  # what is said of the input st
         maps = (services.attention(model, each.example, weights) for each in (original, changed))
         attention_panel.masking(moved(*maps), whole, selection)
     if off is not None:
-        switched_heads.guesses(whole, without, off)
+        attention_panel.compared_guesses(whole, without, off)
     st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(attention, selection)
 
 pair = token_pair.heads(attention, selection)
-guesses = {"": whole} | ({} if off is None else {switched_heads.names(off): without})
+guesses = {"": whole} | ({} if off is None else {attention_panel.names_of(off): without})
 attention_panel.downloads(first, selection, pair, shape, guesses)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "

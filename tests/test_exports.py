@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from io import BytesIO
 from xml.etree import ElementTree
 
@@ -13,6 +15,7 @@ import pytest
 from bertviz_core import exports
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import Chosen
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -73,7 +76,7 @@ def test_drawings_are_whole(results, name):
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
-    result = results["dependency_heads"].show("function-heads", 20)
+    result = results["dependency_heads"].show(Chosen("function-heads", 20))
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads
@@ -100,10 +103,20 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     mine = groups[
         (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
     ]
-    right, total = result.by_distance(best)
+    right, total = result.by("distance", best)
     assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
     nearest = groups[groups["system"] == "nearest"]
-    assert nearest["right"].tolist()[: len(right)] == result.by_distance("nearest")[0].tolist()
+    assert nearest["right"].tolist()[: len(right)] == result.by("distance", "nearest")[0].tolist()
+
+
+@pytest.mark.parametrize("attention, root, rows", [(2, 0, 2), (0, 0, 0)])
+def test_the_table_of_weights_has_the_weights_that_there_are(results, attention, root, rows):
+    """Mode paper has none for the root, and without the probe on attention only there are none at all."""
+    result = results["probes"]
+    result = replace(result, attention=result.attention[:attention], root=result.root[:root])
+    table = pd.read_csv(BytesIO(exports.builders(result)[".weights.csv"]()))
+    assert len(table) == rows * math.prod(result.attention.shape[1:])
+    assert table["value"].tolist() == pytest.approx(result.attention.ravel().tolist())
 
 
 def test_latex_where_the_paper_has_a_table(results):

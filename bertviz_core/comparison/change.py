@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bertviz_core.analyses.estimates import Estimate
+from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.comparison.statistics import holm, newcombe, normal, two_sided
 from bertviz_core.heads import Head, all_heads
 

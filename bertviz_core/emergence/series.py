@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.estimates import Estimate
 from bertviz_core.analyses.model_pass import can_compute, check_model
+from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.skipped import Skipped

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bertviz_core.analyses import requests
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import read_header
 from bertviz_core.engine.store import Store
@@ -57,10 +58,5 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
         same = all(origin["settings"].get(name) == expected.get(name) for name in ("mode", "weights"))
         if plain and same and stored.fingerprint == fingerprint:
             best[stored.analysis] = max(stored, best.get(stored.analysis, stored), key=lambda other: other.size)
-    results = {name: _read(store, best[name]) for name in ANALYSES if name in best}
+    results = {name: requests.read(store, best[name].key, name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
-
-
-def _read(store: Store, stored: StoredResult) -> Any | None:
-    data = store.get(stored.key)  # None where another process dropped it meanwhile
-    return None if data is None else ANALYSES[stored.analysis].result_class.from_bytes(data)

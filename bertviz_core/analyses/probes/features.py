@@ -1,20 +1,69 @@
 """Word-level maps of all heads, computed once: what the attention probes read (docs/methods.md, sections 5 and 8).
 
 Sentences of exactly the same number of words share an array, so nothing is padded. Maps are float16, in a
-`ScratchArray` that is removed at the end of the run.
+file that is removed at the end of the run.
 """
 
 from __future__ import annotations
 
+import math
+import shutil
+import tempfile
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 
-from bertviz_core.analyses.probes.scratch_array import ScratchArray
-from bertviz_core.analyses.probes.word_maps import ROOT_ROWS, WordMaps
+from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import EncodedSentence
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.words import membership, word_of
+
+IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
+MAX_ON_DISK = 1 << 35  # bytes that may go there
+ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
+
+
+class ScratchArrays:
+    """Room for what is computed once and read many times: in memory where it is small, else in a memory-mapped file.
+
+    `arrays` has float16 zeros of each of the shapes. A context that removes its file when left. Raises SettingsError
+    where there is no room; `what` says of what.
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]], what: str) -> None:
+        self._folder: tempfile.TemporaryDirectory | None = None
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        flat = self._flat(ends[-1], what)
+        self.arrays = [
+            flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
+        ]
+
+    def _flat(self, total: int, what: str) -> np.ndarray:
+        if 2 * total <= IN_MEMORY:
+            return np.zeros(total, dtype=np.float16)
+        self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
+        if 2 * total > min(MAX_ON_DISK, shutil.disk_usage(self._folder.name).free * 0.8):
+            self._folder.cleanup()
+            raise SettingsError(
+                f"The {what} of this treebank needs {2 * total / 1e9:,.0f} GB, more than is free.",
+                where=tempfile.gettempdir(),
+                hint="Use --limit, or free space in the temporary folder.",
+            )
+        return np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.arrays = []
+        if self._folder:
+            self._folder.cleanup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +89,8 @@ class Group:
         return self.governors.shape[1]
 
 
-class Features(AbstractContextManager["Features"]):
-    """The groups of all sentences, shortest first; a context that removes its file when left.
+class Features(ScratchArrays):
+    """The groups of all sentences, shortest first.
 
     The sentences' numbers are their places in the list: 0, 1, 2.
     """
@@ -49,27 +98,17 @@ class Features(AbstractContextManager["Features"]):
     def __init__(self, sentences: Sequence[EncodedSentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
         sizes = [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
-        total = sum(len(members) * n * (n + ROOT_ROWS) * heads for n, members in sizes)
-        self._scratch = ScratchArray(total, "maps")
-        flat = self._scratch.flat
+        super().__init__([(len(each), k, n, heads) for n, each in sizes for k in (n, ROOT_ROWS)], "maps")
         self.groups: list[Group] = []
         self.row: dict[int, tuple[int, int]] = {}
-        start = 0
-        for n, members in sizes:
-            cut = start + len(members) * n * n * heads
-            end = cut + len(members) * n * ROOT_ROWS * heads
-            maps, root = (
-                flat[start:cut].reshape(-1, n, n, heads),
-                flat[cut:end].reshape(-1, ROOT_ROWS, n, heads),
-            )
+        for (_, members), maps, root in zip(sizes, self.arrays[::2], self.arrays[1::2], strict=True):
             governors = np.array([sentences[i].sentence.governors for i in members.tolist()])
             self.row |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
             self.groups.append(Group(members, maps, root, governors, np.stack([rows[i] for i in members.tolist()])))
-            start = end
 
     def __exit__(self, *error: object) -> None:
         self.groups = []
-        self._scratch.__exit__(*error)
+        super().__exit__(*error)
 
     def take(self, part: WordMaps) -> None:
         """Write maps to their places; those of another network replace them."""
@@ -77,3 +116,75 @@ class Features(AbstractContextManager["Features"]):
             group, index = self.row[number]
             self.groups[group].maps[index] = maps
             self.groups[group].root[index] = part.root[number]
+
+
+@dataclass
+class WordMaps:
+    """An accumulator of maps; `merge` joins them, nothing is summed.
+
+    Attributes:
+        model: Whose maps they are.
+        first_piece: Whether a split word is its first piece, as in mode paper.
+        maps: By the number of the sentence, (n, n, head) float16, heads of all layers in one axis.
+        root: Likewise, (ROOT_ROWS, n, head) float16.
+    """
+
+    model: AttentionModel
+    first_piece: bool
+    maps: dict[int, np.ndarray] = field(default_factory=dict)
+    root: dict[int, np.ndarray] = field(default_factory=dict)
+    _open: Batch | None = None
+
+    def fresh(self) -> Self:
+        return type(self)(self.model, self.first_piece)
+
+    def merge(self, other: Self) -> None:
+        self.maps |= other.maps
+        self.root |= other.root
+
+    def update(self, batch: Batch, attention: LayerAttention) -> None:
+        if self._open is not batch:
+            self._begin(batch)
+        maps = self._words.maps(attention.weights).half().permute(0, 2, 3, 1).cpu().numpy()
+        first = attention.layer * self.model.heads
+        heads = slice(first, first + self.model.heads)
+        for row, (example, (words, cls, sep)) in enumerate(zip(batch.examples, self._owners, strict=True)):
+            self.maps[example.number][:, :, heads] = maps[row][np.ix_(words, words)]
+            for at, special in ((0, cls), (2, sep)):
+                if special is not None:  # a model without it has no such feature: zeros
+                    self.root[example.number][at, :, heads] = maps[row, words, special]
+                    self.root[example.number][at + 1, :, heads] = maps[row, special, words]
+
+    def to_bytes(self) -> bytes:
+        arrays = {name: np.concatenate([each.reshape(-1) for each in getattr(self, name).values()])
+                  for name in ("maps", "root")}  # fmt: skip
+        return pack({"numbers": list(self.maps), "lengths": [len(each) for each in self.maps.values()], **arrays})
+
+    def from_bytes(self, data: bytes) -> Self:
+        state, full = unpack(data), self.fresh()
+        heads, at, root = self.model.layers * self.model.heads, 0, 0
+        for number, n in zip(state["numbers"], state["lengths"], strict=True):
+            size, rows = n * n * heads, ROOT_ROWS * n * heads
+            full.maps[number] = state["maps"][at : at + size].reshape(n, n, heads)
+            full.root[number] = state["root"][root : root + rows].reshape(ROOT_ROWS, n, heads)
+            at, root = at + size, root + rows
+        return full
+
+    def _begin(self, batch: Batch) -> None:
+        self._open = batch
+        self._words = membership(batch.examples, self.model.device, first_piece=self.first_piece, special=True)
+        self._owners = [_owners(example, self.model) for example in batch.examples]
+        heads = self.model.layers * self.model.heads
+        for example, (words, _, _) in zip(batch.examples, self._owners, strict=True):
+            self.maps[example.number] = np.zeros((len(words), len(words), heads), dtype=np.float16)
+            self.root[example.number] = np.zeros((ROOT_ROWS, len(words), heads), dtype=np.float16)
+
+
+def _owners(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | None, int | None]:
+    """Places of the words, of CLS and of SEP on the axis where special tokens stand as words of their own."""
+    owner, words = word_of(example, special=True), np.asarray(example.words)
+    cls, sep = (
+        next((int(index) for index in owner[(example.ids == token) & (words < 0)]), None)
+        for token in (model.tokens.cls, model.tokens.sep)
+    )
+    return np.unique(owner[words >= 0]), cls, sep

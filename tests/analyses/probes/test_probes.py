@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.probes import scratch_array as room
+from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.decoding import spanning_tree
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
@@ -21,6 +20,7 @@ from bertviz_core.analyses.probes.probes import (
     ProbeSettings,
     distances,
 )
+from bertviz_core.analyses.probes.scoring import spanning_tree
 from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.engine.progress import Progress
 from tests.oracles import probes as oracle
@@ -272,7 +272,7 @@ def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with structural.WordStates(tiny, encoded) as words:
         words.fill(Progress(), 10_000)
-        together = [np.array(states) for states in words.states]
+        together = [np.array(states) for states in words.arrays]
         assert len(list(tmp_path.iterdir())) == (not in_memory)
     assert not list(tmp_path.iterdir())
     for example, states in zip(encoded, together, strict=True):
