@@ -116,7 +116,7 @@ class Examples(ABC, Generic[Example_co]):
         offsets, reading = LineOffsets(), Reading()
         chunks: list[Chunk] = []
         size = total = tokens = 0
-        for example in replace(self, source=located(self.source, offsets)).read(reading):
+        for example in replace(self, source=LocatedSource(**vars(self.source), offsets=offsets)).read(reading):
             advance(1)
             if not chunks or size + len(example) > CHUNK_TOKENS:
                 chunks.append(Chunk(len(chunks), _with_offset(reading.start, offsets), 0, 0))
@@ -165,20 +165,13 @@ class LineOffsets:
 class LocatedSource(Source):
     """A source that records the offsets of the lines of its latest reading."""
 
-    offsets: LineOffsets | None = None
+    offsets: LineOffsets = field(default_factory=LineOffsets)
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
-        assert self.offsets is not None
         self.offsets.restart(self.start.line)
         for line, piece in super()._pieces():
             self.offsets.add(line, len(piece))
             yield line, piece
-
-
-def located(source: Source, offsets: LineOffsets) -> Source:
-    """The source with its readings recorded in `offsets`."""
-    fields = (source.name, source.digest, source.size, source.opener, source.max_unpacked, source.locator, source.start)
-    return LocatedSource(*fields, offsets=offsets)
 
 
 def part_of(source: Source, start: Start, data: bytes) -> Source:
