@@ -26,7 +26,7 @@ FORMULAS = [  # in the order of DIRECTIONS
 selection = sidebar.current()
 page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
-stored = stored_result.result_or_stop(request, selection, CoreferenceHeads)
+stored = stored_result.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default="all")

@@ -143,7 +143,7 @@ def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
     where = stored[1]
     words = {word for document in whole.documents for word in document["words"] if len(word) > 6}
     for number in range(where.count):
-        with where.store.detail(f"{where.key}/{number}") as stream:
+        with where.store.open(f"detail/{where.key}/{number}") as stream:
             data = stream.read()
         assert not any(word.encode() in data for word in words)
 
@@ -151,7 +151,7 @@ def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
 def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     where, store = stored[1], Store(tmp_path)
     for name in ("0", "1", details.COUNT):
-        with where.store.detail(f"{where.key}/{name}") as stream:
+        with where.store.open(f"detail/{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):

@@ -105,7 +105,7 @@ def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> N
 def test_the_disk_has_no_words_of_a_treebank(stored) -> None:
     _, where = stored
     for number in range(where.count):
-        with where.store.detail(f"{where.key}/{number}") as stream:
+        with where.store.open(f"detail/{where.key}/{number}") as stream:
             assert b"clockmaker" not in stream.read()
 
 
@@ -113,7 +113,7 @@ def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> Non
     _, where = stored
     store = Store(tmp_path)
     for name in ("0", "1", details.COUNT):
-        with where.store.detail(f"{where.key}/{name}") as stream:
+        with where.store.open(f"detail/{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
