@@ -27,8 +27,15 @@ def cached(name: str, revision: str | None, access: Access) -> Path:
         DownloadNeeded: The hub has it, this machine has not, and there is room for it.
         ModelError: The hub does not have it, cannot be reached or may not be used, or there is no room.
     """
+    with IMPORTING:
+        from huggingface_hub import snapshot_download
+
     try:
-        return _snapshot(name, revision, access, local_files_only=True)
+        return Path(
+            snapshot_download(
+                name, revision=revision, allow_patterns=PATTERNS, local_files_only=True, token=access.hub_token
+            )
+        )
     except Exception as error:
         if access.downloads == 0:
             raise ModelError(
@@ -43,24 +50,14 @@ def cached(name: str, revision: str | None, access: Access) -> Path:
 def download(name: str, revision: str | None, access: Access) -> Path:
     """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
     Raises ModelError where the hub is out of reach, or there is no room."""
+    from huggingface_hub import snapshot_download
+
     if access.downloads is not None:
         check_room(name, size_of(name, revision, access), access)
     try:
-        return _snapshot(name, revision, access)
+        return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token))
     except Exception as error:
         raise _unreachable(name, error) from error
-
-
-def _snapshot(name: str, revision: str | None, access: Access, local_files_only: bool = False) -> Path:
-    with IMPORTING:
-        from huggingface_hub import snapshot_download
-
-    token = access.hub_token
-    return Path(
-        snapshot_download(
-            name, revision=revision, allow_patterns=PATTERNS, token=token, local_files_only=local_files_only
-        )
-    )
 
 
 @contextmanager
