@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
@@ -43,24 +41,16 @@ class ClearestHead:
     segments: list[Segment]
 
 
-@dataclass(frozen=True, slots=True)
-class RelationHead:
-    """The best head of one relation, read in its better direction (0: dependent to head); fractions."""
-
-    relation: str
-    direction: int
-    head: Head
-    accuracy: float
-    baseline: float
-
-
 def clearest(results: Results) -> list[ClearestHead]:
     """An example of each behavior in SHOWN that the stored results can show."""
-    return [
-        _example(behavior, results[analysis], quantity)
-        for behavior, (analysis, quantity) in SHOWN.items()
-        if analysis in results and quantity in results[analysis].present
-    ]
+    examples = []
+    for behavior, (analysis, quantity) in SHOWN.items():
+        if analysis in results and quantity in results[analysis].present:
+            result = results[analysis]
+            head = highest(result[quantity])
+            value, own = float(result[quantity][head]), list(segments(result, quantity, head))
+            examples.append(ClearestHead(behavior, analysis, quantity, head, value, own))
+    return examples
 
 
 def clearest_head(results: Results) -> Head | None:
@@ -70,37 +60,10 @@ def clearest_head(results: Results) -> Head | None:
     return max(shares, key=lambda example: example.value).head if shares else None
 
 
-def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]:
-    """The relations whose best head is above the best fixed offset, the furthest above it on held-out text first.
-
-    Args:
-        result: The counts of one view.
-    """
-    best, baseline, accuracy = result.best(), result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
-    rows = [row for row in result.by_gain() if accuracy[row] > baseline[row]]
-    return [
-        RelationHead(
-            result.relations[row],
-            int(best[row, 0]),
-            Head(int(best[row, 1]), int(best[row, 2])),
-            float(accuracy[row]),
-            float(baseline[row]),
-        )
-        for row in rows[:count]
-    ]
-
-
 def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segment]:
     """The segments in which a head's value is highest."""
-    at = (result.quantities.index(quantity), head.layer, head.head)
+    at = (result.quantities.index(quantity), *head)
     for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
         if number >= 0:
             text = result.texts[str(number)]
             yield Segment(number, value, text["where"], text["tokens"])
-
-
-def _example(behavior: str, result: Any, quantity: str) -> ClearestHead:
-    values = result[quantity]
-    head = highest(values)
-    value = float(values[head])
-    return ClearestHead(behavior, result.analysis, quantity, head, value, list(segments(result, quantity, head)))

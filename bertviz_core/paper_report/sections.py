@@ -13,7 +13,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import counted
 from bertviz_core.claims import CLAIMS
 from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
-from bertviz_core.overview.clearest import clearest, relation_heads
+from bertviz_core.overview.clearest import clearest
+from bertviz_core.overview.head_summary import relation_heads
 from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
@@ -114,7 +115,7 @@ def _clearest(report: Report) -> Iterator[Block]:
     ]
     if "dependency_heads" in report.results:
         rows += [
-            (each.head.label(), each.relation, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
+            (each.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
             for each in relation_heads(report.results["dependency_heads"])
         ]
     yield Table("", ("head", "what it does", "this run", "baseline"), rows)

@@ -9,7 +9,6 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.table import relation_table
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -112,7 +111,7 @@ def clustering_table(result: Any) -> Table:
         [pairs, ABSENT if np.isnan(mean) else f"{mean:.3g}"]
         for pairs, mean in (("within a layer", near.within), ("between layers", near.between))
     ]
-    return Table(f"Mean Jensen-Shannon divergence of two heads, {unit_of(result)}", ["heads", "divergence"], rows)
+    return Table(f"Mean Jensen-Shannon divergence of two heads, {result.unit}", ["heads", "divergence"], rows)
 
 
 OF_THE_PAPER: dict[str, Callable[[Any], Table]] = {

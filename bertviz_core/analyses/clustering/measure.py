@@ -96,7 +96,7 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
     """The mean per token (mode "as in the paper": the sum), its picture with the run's seed, and its dendrogram."""
     divergence = accumulator.sum.cpu().numpy() / (1 if accumulator.smoothed else accumulator.tokens)
     seed = provenance["settings"]["seed"]
-    embedding, (linkage, order) = embed(divergence, seed), dendrogram(divergence)
+    (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)
     averages = accumulator.averages
     mean = averages.result()["mean"][[averages.quantities.index(name) for name in QUANTITIES]]
     return Clustering(
@@ -104,8 +104,8 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
         divergence=divergence,
         averages=mean,
         tokens=accumulator.tokens,
-        embedding=embedding.points,
-        stress=embedding.stress,
+        embedding=embedding,
+        stress=stress,
         linkage=linkage,
         order=order,
         mds_seed=seed,

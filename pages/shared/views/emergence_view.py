@@ -125,7 +125,7 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
 
 def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> str:
     """Draw the map of heads by behavior or by one quantity; returns the name of what it shows."""
-    known = [column.label for column in columns(result, index)]
+    known = [column.spec.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
         shown = choices.selectbox(
@@ -144,7 +144,7 @@ def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selec
 def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:
     """The map of all heads at one step: by what they do, or by a quantity. The legend has what heads do at any step."""
     known = columns(result, index)
-    column = next((column for column in known if column.label == shown), None)
+    column = next((column for column in known if column.spec.label == shown), None)
     if column is None:
         return behavior_map(labels[index], known, result.linguistic(index), base, counted(labels))
     limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)

@@ -19,7 +19,7 @@ from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import counted
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.overview.table import SUFFIXES, summarized
+from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue

@@ -12,6 +12,7 @@ from bertviz_core.analyses.ablation.figure import change_map
 from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figure
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
@@ -143,7 +144,7 @@ def _probes(step: Step, key: str, results: Results, selection: Selection) -> Non
 
 def _clusters(step: Step, key: str, results: Results, selection: Selection) -> None:
     stored, named = results["clustering"], derived(linguistic, results)
-    result = derived(cluster_view.labeled, cluster_view.pictured(stored), Thresholds(), tuple(named.items()))
+    result = derived(Clustering.labeled, cluster_view.pictured(stored), Thresholds(), named)
     for column, build in zip(st.columns(2, gap="medium"), (by_behavior, by_layer), strict=True):
         with column:
             what = build.__name__.replace("_", " ")
