@@ -10,7 +10,7 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from pages.shared import boxes, page, services, stored_result
+from pages.shared import page, services, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar, uploads
 from pages.shared.views import cluster_view
@@ -83,7 +83,8 @@ columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
 heads = derived(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",
     "Section 6. The divergence of two heads is the exact mean over all tokens of JS between their attention "
     "distributions, in nats (at most log 2 = 0.693). In the mode “as in the paper” it is the sum, with attention "
@@ -92,5 +93,3 @@ page.about(
     divergences,
     section=9,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.head_summary import Results
 
@@ -39,6 +40,11 @@ class ClearestHead:
     head: Head
     value: float
     segments: list[Segment]
+
+    @property
+    def text(self) -> str:
+        """The value as it is shown."""
+        return ANALYSES[self.analysis].column(self.quantity).text(self.value)
 
 
 def clearest(results: Results) -> list[ClearestHead]:

@@ -15,7 +15,6 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
@@ -104,8 +103,7 @@ def _behaviors(results: Mapping[str, Any], tokens: Tokens, run: Callable[..., Li
         where, ids = _sentence(example.segments, tokens)
         if ids:
             framed = np.array([*before, *ids, *after], dtype=np.int64)
-            value = ANALYSES[example.analysis].column(example.quantity).text(example.value)
-            what = f"{BEHAVIORS[example.behavior][-1]}, {value}"
+            what = f"{BEHAVIORS[example.behavior][-1]}, {example.text}"
             yield run(1, example.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import write_bytes
-from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
+from bertviz_core.paper_report.blocks import FIGURES, Picture
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.sections import contents
 
-MARKDOWN, FIGURES = "report.md", "figures"  # inside the folder of a report
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+MARKDOWN = "report.md"  # inside the folder of a report
 STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
@@ -42,7 +38,7 @@ li { overflow-wrap: anywhere; }
 def to_html(report: Report) -> bytes:
     """One page; no address in it leads anywhere."""
     title = f"What does {report.checkpoint.label} look at?"
-    body = "\n".join(HTML[type(block)](block) for block in contents(report))
+    body = "\n".join(block.html() for block in contents(report))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -59,76 +55,18 @@ def check_out(path: Path) -> None:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """One page for a path that ends in .html, else a folder; raises SettingsError where it cannot be written."""
+    """One page for a path that ends in .html, else a folder: `report.md`, and an SVG file for each figure in `figures`;
+    raises SettingsError where they cannot be written."""
     if path.suffix:
         write_bytes(path, to_html(report))
-    else:
-        write_folder(report, path)
-
-
-def write_folder(report: Report, folder: Path) -> None:
-    """`report.md`, and an SVG file for each figure in `figures`; raises SettingsError where they cannot be written."""
+        return
     try:
-        (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+        (path / FIGURES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(folder)) from error
+        raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(path)) from error
     blocks = list(contents(report))
     for block in blocks:
         if isinstance(block, Picture):
-            write_bytes(folder / FIGURES / f"{block.name}.svg", block.svg.encode("utf-8", "replace"))
-    text = "\n\n".join(MARK[type(block)](block) for block in blocks)
-    write_bytes(folder / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))
-
-
-def _html_table(table: Table) -> str:
-    caption = f'<p class="caption">{escape(table.caption)}</p>' if table.caption else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
-    rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in table.rows)
-    return f'{caption}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-
-
-def _html_cell(text: str) -> str:
-    number = re.fullmatch(r"[+\-–]?[\d,.]*%?", text) is not None
-    return f"<td{' class=number' if number else ''}>{escape(text)}</td>"
-
-
-def _html_picture(picture: Picture) -> str:
-    """A figure as HTML, with a viewBox, so that a wide drawing shrinks to the page."""
-    drawn = picture.svg
-    size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', drawn)
-    if size and "viewBox" not in drawn[: drawn.index(">")]:
-        drawn = drawn.replace("<svg ", f'<svg viewBox="0 0 {size[1]} {size[2]}" ', 1)
-    return f'<figure id="{picture.name}">{drawn}<figcaption>{escape(picture.caption)}</figcaption></figure>'
-
-
-HTML: dict[type[Block], Callable[[Any], str]] = {
-    Heading: lambda block: f"<h{block.level}>{escape(block.text)}</h{block.level}>",
-    Paragraph: lambda block: f"<p{' class=strong' if block.strong else ''}>{escape(block.text)}</p>",
-    Bullets: lambda block: f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>",
-    Table: _html_table,
-    Picture: _html_picture,
-    Code: lambda block: f"<pre>{escape(block.text)}</pre>",
-}
-
-
-def markdown(text: str) -> str:
-    """Escape a text for Markdown, on one line."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("&", "&amp;")
-
-
-def _mark_table(table: Table) -> str:
-    lines = [table.header, ["---"] * len(table.header)]
-    rows = [f"| {' | '.join(map(markdown, row))} |" for row in table.rows]
-    head = [f"| {' | '.join(map(markdown, lines[0]))} |", f"| {' | '.join(lines[1])} |"]
-    caption = [f"*{markdown(table.caption)}*", ""] if table.caption else []
-    return "\n".join([*caption, *head, *rows])
-
-
-MARK: dict[type[Block], Callable[[Any], str]] = {
-    Heading: lambda block: f"{'#' * block.level} {markdown(block.text)}",
-    Paragraph: lambda block: f"**{markdown(block.text)}**" if block.strong else markdown(block.text),
-    Bullets: lambda block: "\n".join(f"- {markdown(item)}" for item in block.items),
-    Table: _mark_table,
-    Picture: lambda block: f"![{markdown(block.caption)}]({FIGURES}/{block.name}.svg)\n\n*{markdown(block.caption)}*",
-    Code: lambda block: f"```\n{block.text}\n```",
-}
+            write_bytes(path / FIGURES / f"{block.name}.svg", block.svg.encode("utf-8", "replace"))
+    text = "\n\n".join(block.markdown() for block in blocks)
+    write_bytes(path / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))

@@ -43,7 +43,8 @@ def contents(report: Report) -> Iterator[Block]:
     decided = [(c, verdict) for c in CLAIMS if (verdict := c.verdict(report.results)).state in DECISIONS]
     yield Heading(f"What does {name} look at?", 1)
     yield Paragraph(_about(report))
-    yield from _note(report)
+    if report.checkpoint.note:
+        yield Paragraph(f"About this model: {report.checkpoint.note}")
     yield from _claims(decided, name)
     for analysis in ANALYSES.values():
         if analysis.name in report.results:
@@ -52,7 +53,9 @@ def contents(report: Report) -> Iterator[Block]:
     yield from _clearest(report)
     yield from _skipped(report)
     yield from _origin(report)
-    yield from _citation()
+    yield Heading("How to cite")
+    yield Paragraph(CITATION)
+    yield Code(BIBTEX)
 
 
 def _about(report: Report) -> str:
@@ -63,11 +66,6 @@ def _about(report: Report) -> str:
         f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. The paper: "
         f"{paper.TITLE}, with BERT-base (12 layers of 12 heads)."
     )
-
-
-def _note(report: Report) -> Iterator[Block]:
-    if report.checkpoint.note:
-        yield Paragraph(f"About this model: {report.checkpoint.note}")
 
 
 def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
@@ -104,15 +102,7 @@ def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict
 def _clearest(report: Report) -> Iterator[Block]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield Heading("The clearest heads")
-    rows = [
-        (
-            each.head.label(),
-            BEHAVIORS[each.behavior][-1],
-            ANALYSES[each.analysis].column(each.quantity).text(each.value),
-            "",
-        )
-        for each in clearest(report.results)
-    ]
+    rows = [(each.head.label(), BEHAVIORS[each.behavior][-1], each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         rows += [
             (each.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
@@ -146,9 +136,3 @@ def _origin(report: Report) -> Iterator[Block]:
         lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
         versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
         yield Paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
-
-
-def _citation() -> Iterator[Block]:
-    yield Heading("How to cite")
-    yield Paragraph(CITATION)
-    yield Code(BIBTEX)

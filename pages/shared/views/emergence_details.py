@@ -7,11 +7,12 @@ import streamlit as st
 from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.figure import head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
-from bertviz_core.heads import Head
+from bertviz_core.heads import all_heads
 from pages.shared import page
+from pages.shared.derived import derived
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views.emergence_view import STEP, BehaviorCourse, linear
+from pages.shared.views.emergence_view import STEP, linear
 
 MAX_RELATIONS = 6
 
@@ -39,8 +40,8 @@ def relations(result: Emergence, selection: Selection) -> None:
 
 def one_head(result: Emergence, selection: Selection) -> None:
     """The chosen head over the training, or why there is none."""
-    if not has(result, selection.head):
-        layers, heads = result.shape
+    layers, heads = result.shape
+    if selection.head not in all_heads(layers, heads):  # the one chosen at the left is another model's
         st.caption(
             f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
             "one of its checkpoints as the model in the sidebar."
@@ -52,16 +53,12 @@ def one_head(result: Emergence, selection: Selection) -> None:
     page.chart(figure, "emergence-head", alt, clickable=False)
 
 
-def has(result: Emergence, head: Head) -> bool:
-    """Whether the training's models have this head: the one chosen at the left is another model's."""
-    return head.layer < result.shape[0] and head.head < result.shape[1]
-
-
-def table(result: Emergence, course: BehaviorCourse) -> None:
+def table(result: Emergence) -> None:
     """The emergence as a table, a row for each step."""
-    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in course.table.items()}
+    frame = derived(Emergence.to_frame, result)
+    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in frame.items()}
     st.dataframe(
-        course.table,
+        frame,
         key="emergence-table",
         hide_index=True,
         on_select=lambda: _row_clicked(result),

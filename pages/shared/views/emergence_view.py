@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTAUGHT, with_behavior
@@ -30,23 +28,6 @@ BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
 
 
-@dataclass(frozen=True, slots=True)
-class BehaviorCourse:
-    """The behavior of every head at each step, and the emergence's table.
-
-    Attributes:
-        labels: (step, layer, head) behaviors.
-        table: A row for each step.
-    """
-
-    labels: np.ndarray
-    table: pd.DataFrame
-
-
-def course(result: Emergence) -> BehaviorCourse:
-    return BehaviorCourse(result.behaviors(), result.to_frame())
-
-
 def origin(result: Emergence) -> None:
     """What the numbers rest on, in two quiet lines; the second one signs the figures too."""
     provenance = result.provenance
@@ -63,12 +44,10 @@ def origin(result: Emergence) -> None:
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
 
 
-def claim(result: Emergence, course: BehaviorCourse) -> None:
+def claim(result: Emergence) -> None:
     """What this training shows, in one sentence."""
     first, last = (f"{step:,}" for step in result.steps[[0, -1]])
-    row = result.relations.index(UAS)
-    n = int(result.n[:, row].sum())
-    began, ended, offset = (percent(share, n) for share in (*result.best_accuracy[[0, -1], row], result.baseline[row]))
+    began, ended, offset = (_uas(result, index) for index in (0, -1, None))
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
         loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
@@ -77,22 +56,25 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
     )
 
 
-def appearances(result: Emergence, course: BehaviorCourse) -> None:
-    """How many heads have a behavior, and when each behavior came."""
-    first, last = (with_behavior(course.labels[index]) for index in (0, -1))
-    st.markdown(
-        f"Heads with a behavior: {first} at the first step, {last} at the last, of {course.labels[0].size}. First "
-        f"appearance: {_first_steps(result, course)}."
-    )
+def _uas(result: Emergence, index: int | None = None) -> str:
+    """UAS of the best head of one step; of the best fixed offset without a step."""
+    row = result.relations.index(UAS)
+    share = result.baseline[row] if index is None else result.best_accuracy[index, row]
+    return percent(share, int(result.n[:, row].sum()))
 
 
-def _first_steps(result: Emergence, course: BehaviorCourse) -> str:
-    """Behaviors by the step at which some head first has them."""
-    came: dict[int, list[str]] = {}
-    for name in counted(course.labels):
+def appearances(result: Emergence, labels: np.ndarray) -> None:
+    """How many heads have a behavior, and when each behavior came; labels: (step, layer, head)."""
+    first, last = (with_behavior(labels[index]) for index in (0, -1))
+    came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
+    for name in counted(labels):
         if name not in UNTAUGHT:
-            came.setdefault(int((course.labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
-    return "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came)) or "none yet"
+            came.setdefault(int((labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
+    steps = "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came))
+    st.markdown(
+        f"Heads with a behavior: {first} at the first step, {last} at the last, of {labels[0].size}. First "
+        f"appearance: {steps or 'none yet'}."
+    )
 
 
 def linear() -> bool:
@@ -101,7 +83,7 @@ def linear() -> bool:
 
 
 @address.fragment
-def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> None:
+def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
@@ -110,33 +92,27 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
         index = _index(result)
     left, right = st.columns(2, gap="medium")
     with left:
-        shown = _map(result, course, index, selection)
+        shown = _map(result, labels, index, selection)
     if len(result.steps) > 1:
         with line:
-            frames = derived(film, result, course.labels, shown, selection.base)
+            frames = derived(film, result, labels, shown, selection.base)
             titles = [f"step {step:,}" for step in result.steps]
             player(frames, titles, index, map_key=MAP, key=PLAYER, on_stop=lambda: _stopped(result))
     with right:
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
-        figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
+        figure = page.drawn(course_figure, result, labels, index, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
-    page.metrics(_numbers(result, course, index))
+    page.metrics(_numbers(result, labels[index], index))
 
 
-def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> str:
+def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection) -> str:
     """Draw the map of heads by behavior or by one quantity; returns the name of what it shows."""
     known = [column.spec.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
-        shown = choices.selectbox(
-            "Map quantity",
-            [BY_BEHAVIOR, *known],
-            key="map_of",
-            default=BY_BEHAVIOR,
-            label_visibility="collapsed",
-            width=220,
-        )
-    figure = derived(map_at, result, course.labels, shown, index, selection.base)
+        options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 220}
+        shown = choices.selectbox("Map quantity", options, key="map_of", default=BY_BEHAVIOR, **look)
+    figure = derived(map_at, result, labels, shown, index, selection.base)
     page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection)
     return str(shown)
 
@@ -176,24 +152,18 @@ def _index(result: Emergence) -> int:
     return steps.index(step)
 
 
-def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tuple[str, str, str]]:
-    """(label, value at this step, note beside it) for each number above the map."""
-    labels, tokens = course.labels[index], result.tokens[index]
+def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
+    """(label, value at this step, note beside it) for each number above the map; labels: (layer, head)."""
+    tokens = result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[index]:,}", of_all)]
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append(("Masked-word loss", f"{result.loss[index]:.2f} nats", accuracy))
-    broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", broad))
-    row = result.relations.index(UAS)
-    n = int(result.n[:, row].sum())
-    entries.append(
-        (
-            "UAS of the best head",
-            percent(result.best_accuracy[index, row], n),
-            f"best fixed offset: {percent(result.baseline[row], n)}",
-        )
-    )
-    return entries
+    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTAUGHT)
+    return [
+        *entries,
+        ("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"),
+        ("UAS of the best head", _uas(result, index), f"best fixed offset: {_uas(result)}"),
+    ]

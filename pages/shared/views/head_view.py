@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -13,7 +14,9 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
-from pages.shared import boxes
+from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.head_map import HeadMap
+from pages.shared import boxes, page
 from pages.shared.boxes import joined, plain
 from pages.shared.frame import choices, viewer_link
 from pages.shared.frame.selection import Selection
@@ -31,6 +34,23 @@ def claim(labels: list[str], total: int, does: str) -> None:
     """Draw how many of all heads do something, and which."""
     which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
+
+
+def figure_and_map(
+    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection
+) -> DeltaGenerator:
+    """Draw the figure by layer, and beside it the map of heads.
+
+    Returns:
+        The column of the map.
+    """
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        page.chart(drawing, f"{key}-figure", alt, head=selection.head)
+    with right:
+        st.markdown(f"**Head map**: {plain(title)}")
+        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {title}", selection)
+    return right
 
 
 def choose(analysis: Analysis, result: Any) -> HeadColumn:

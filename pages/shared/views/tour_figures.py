@@ -35,7 +35,7 @@ from pages.shared.boxes import plain
 from pages.shared.components.drawings import drawings
 from pages.shared.derived import derived
 from pages.shared.frame.selection import Selection
-from pages.shared.views import attention_panel, cluster_view
+from pages.shared.views import attention_panel, cluster_view, head_view
 from pages.shared.views.sentences import SENTENCES
 
 MIN_WEIGHT = 0.02  # of the lines, as the viewer's own
@@ -63,16 +63,9 @@ def _by_layer(step: Step, key: str, results: Results, selection: Selection) -> N
     """The analysis's figure by layer, and the map of the quantity that the step is about."""
     result, (build, alt) = results[step.page], BY_LAYER[step.page]
     column = ANALYSES[step.page].column(step.quantity)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        page.chart(page.drawn(build, result, selection.base), f"{key}-figure", alt, head=selection.head)
-    with right:
-        st.markdown(f"**Head map**: {plain(column.label)}")
-        is_change = step.page == "ablation"
-        squares = (
-            derived(change_map, result, column, selection.base) if is_change else column.map(result, selection.base)
-        )
-        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {column.label}", selection)
+    base, is_change = selection.base, step.page == "ablation"
+    squares = derived(change_map, result, column, base) if is_change else column.map(result, base)
+    head_view.figure_and_map(page.drawn(build, result, base), alt, squares, column.label, key, selection)
 
 
 def _specialists(step: Step, key: str, results: Results, selection: Selection) -> None:
