@@ -3,10 +3,10 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.surface_patterns import ANALYSIS, QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
-from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import page, stored_result
 from pages.shared.frame import choices, sidebar
@@ -14,7 +14,7 @@ from pages.shared.views import head_view, norms_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
-result = stored_result.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
+result = stored_result.result_or_stop(selection.request("surface_patterns"), selection, HeadAverages)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
