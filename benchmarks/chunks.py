@@ -61,11 +61,11 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     reading.CHUNK_TOKENS = tokens
     request = Request("surface_patterns", checkpoint.find(folder), sample("encyclopedia"), Settings(limit=limit))
     cluster = Cluster(Execution("cpu", workers=workers))
-    cluster.load([request], False, Progress())
+    cluster.start([request], Progress())
 
     def work() -> None:
         with cluster:
-            compute_pass([request], None, cluster.execution, Progress(), None, workers=cluster)
+            compute_pass([request], None, cluster, Progress())
 
     return work
 
@@ -96,13 +96,11 @@ def simulated(workers: int, count: int, seconds: float) -> Work:
     chunks = ChunkPass([request], index, _shape(), Store(folder, shipped=folder), "simulated")
     assert isinstance(chunks.sums[0].total, SegmentAverages)
 
-    def prepare(worker: Any) -> Iterator[Any]:
-        yield worker.take_state.remote(state)
-
-    pool = Pool(Simulated, workers, "", "cpu", prepare)
+    pool = Pool(Simulated, workers, "", "cpu")
     while len(pool.workers) < workers:  # all of them, however long they take to start
         pool.gather(Progress())
         time.sleep(0.1)
+    pool.prepare(Progress(), "take_state", state)
 
     def tasks() -> Iterator[Task]:
         for number in range(count):
@@ -166,7 +164,7 @@ def faults(runs: int) -> None:
     results, killed = set(), 0
     with Cluster(Execution("cpu", workers=2)) as cluster:
         for run in range(runs):
-            cluster.load([request], False, Progress())
+            cluster.start([request], Progress())
             moment = random.Random(run).uniform(0, 4)
 
             def kill(moment: float = moment) -> None:
@@ -181,7 +179,7 @@ def faults(runs: int) -> None:
             killer = threading.Thread(target=kill)
             killer.start()
             started = time.monotonic()
-            (result,) = compute_pass([request], None, cluster.execution, Progress(), None, workers=cluster)
+            (result,) = compute_pass([request], None, cluster, Progress())
             print(f"run {run}: killed after {moment:.2f} s, done after {time.monotonic() - started:.2f} s", flush=True)
             results.add(result.to_bytes())
             killer.join()

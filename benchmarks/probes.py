@@ -21,6 +21,7 @@ import torch  # isort: skip
 from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
+from bertviz_core.analyses.local_run import LocalRun
 from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import ProbeOptions
@@ -34,7 +35,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
 from bertviz_core.models.sentences import Sentences
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Execution, Settings
 
 KINDS = ("attention-only", "attention-and-words")
 
@@ -83,8 +84,10 @@ def main() -> None:
     probe_run = Maps(model, settings, ProbeOptions(KINDS), {})
     probe_run.turns = asked.turns
     source = find_source(asked.treebank)
-    stages = KeptStages(Request("probes", model.checkpoint, source, settings))
-    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages)
+    runner = LocalRun(Execution(), lambda *_: model)
+    runner.start([Request("probes", model.checkpoint, source, settings)], Progress())
+    stages = KeptStages(Request("probes", model.checkpoint, source, settings), runner)
+    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages.run, None)
 
 
 class Maps(ProbeRun):

@@ -57,8 +57,8 @@ entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlati
 
 figure, squares = page.drawn(paper_figure, result, base), derived(change_map, result, column, base)
 alt = "Change of the masked-word loss by layer, a dot for each head: without the head, and without [SEP] alone"
-st.markdown("**Change of the loss** by layer, a dot for each head")
-head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection)
+heading = "**Change of the loss** by layer, a dot for each head"
+head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading)
 page.metrics(entries)
 st.caption("A head matters where the loss without it rises by more than its 95% interval.")
 

@@ -25,6 +25,7 @@ often, options = page.controls()
 with line:
     original = input_choice.choose(selection, model, options)
 
+can_mask = model.tokens.mask is not None
 positions = [p for p in marked_tokens.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
 changed = mask(original, positions, model.tokens) if positions else original
 
@@ -45,23 +46,24 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
         off = switched_heads.choose(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
-shown = original if before else changed
 gold_tree.pin(original)
 weights = selection.settings.weights
-attention = look(shown.layout, services.attention(model, shown.example, weights), view)
+title = f"Head {selection.label}, {selection.checkpoint.label}"
+first = beside.side(selection, model, view, selection.head, title, original, positions, before=bool(before))
+attention = first.attention
 attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
 whole = services.predictions(model, original, changed) if positions else ()
 without = services.predictions(model, original, changed, off) if off is not None else ()
 if not attention.weights.size:
     address.stop()
 
-other = beside.choose(compare, together, selection, model, original, [] if before else positions, view)
+other = beside.choose(compare, together, selection, model, view, original, [] if before else positions)
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left.container(gap=None):  # a title takes little room
     if other is not None:
         st.caption(f"**{boxes.plain(beside.first_title(together, selection))}**")
     if shape == "lines":
-        attention_panel.lines(attention, selection, original, model.tokens.mask is not None, min_weight, positions)
+        attention_panel.lines(first, "attention-lines", can_mask, min_weight)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
         page.chart(heatmap(attention, selection.head), "attention-heatmap", alt, clickable=False)
@@ -70,7 +72,7 @@ with left.container(gap=None):  # a title takes little room
 with right.container(gap=None):
     if other is not None:
         st.caption(f"**{boxes.plain(other.title)}**")
-        attention_panel.beside(other, model.tokens.mask is not None, min_weight)
+        attention_panel.lines(other, "attention-lines-2", can_mask, min_weight)
 with right if other is None else st.container():  # what is said of the input stands beside the drawing, not above it
     input_choice.say_cut(original, selection)
     gold_tree.show(original)
@@ -84,7 +86,7 @@ with right if other is None else st.container():  # what is said of the input st
 
 pair = token_pair.heads(attention, selection)
 guesses = {"": whole} | ({} if off is None else {switched_heads.names(off): without})
-attention_panel.downloads(attention, selection, shown, pair, shape, guesses)
+attention_panel.downloads(first, selection, pair, shape, guesses)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

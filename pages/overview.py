@@ -14,7 +14,7 @@ from pages.shared.views import clearest_heads, overview_view, paper_model, repor
 TOUR = "Take the guided tour"
 selection = sidebar.current()
 with page.header("overview", selection):
-    links.to("tour", TOUR, icon=":material/tour:")
+    links.to("tour", TOUR, None, ":material/tour:")
     sidebar.stepper(selection)
 results = stored.results("overview", selection)
 if not {"surface_patterns", "entropy"} & results.keys():

@@ -5,8 +5,9 @@ import streamlit as st
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
+from bertviz_core.viewer.lines_page import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention
-from pages.shared.components.attention_lines import attention_lines
+from pages.shared.components import component
 
 LABELS = (
     "<img src=x onerror=\"document.title='hacked'\">",
@@ -18,17 +19,7 @@ LABELS = (
 
 st.title("Hostile")
 units = Units(LABELS, np.zeros(5, bool), np.zeros(5, int), np.arange(5))
-attention_lines(
-    InputAttention(units, units, np.full((1, 1, 5, 5), 0.2, np.float32)),
-    Head(0, 0),
-    key="lines",
-    text="",
-    title="</text><script>",
-    name="attention",
-    min_weight=0.0,
-    pins=[],
-    masked=[],
-    can_mask=False,
-    on_pins=lambda: None,
-    on_mask=lambda: None,
-)
+attention = InputAttention(units, units, np.full((1, 1, 5, 5), 0.2, np.float32))
+draw = component("attention_lines", FOLDER)
+drawn = {"weights": pack(attention.of(Head(0, 0))), "minWeight": 0.0, "title": "</text><script>", "name": "attention"}
+draw(data={**sides(attention), **drawn, "text": "", "pins": [], "canMask": False}, key="lines")

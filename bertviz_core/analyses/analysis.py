@@ -78,8 +78,9 @@ class Analysis:
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
         measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
                                                                       examples of a chunk; optional
-        measure.run_stages(examples, accumulator, progress, stages)   in its place, for several passes, each of which
-                                                                      `stages` computes in parts
+        measure.run_stages(examples, accumulator, progress, run_stage, batch_tokens)   in its place, for several passes,
+                                                                      each of which `run_stage` computes in parts
+        measure.take_details(accumulator) -> details                  what they keep beside the result
         measure.model_of(model, request) -> AttentionModel            what such a pass runs on
 
     Attributes:

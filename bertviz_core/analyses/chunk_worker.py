@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-import gc
 import io
-import json
 import tempfile
-import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.chunks import compute_chunk
+from bertviz_core.analyses.local_run import LastModel
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, Start
-from bertviz_core.engine.packed_examples import unpack_examples
-from bertviz_core.engine.packing import pack
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
-from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.norms import observing
 from bertviz_core.models.reading import Chunk
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Execution, Settings
 
 SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model, as the driver needs it
+
+
+def task_of(together: Sequence[Request], execution: Execution) -> dict[str, Any]:
+    """All that a worker has to know of a pass, as JSON, from the process that gives out its chunks."""
+    import ray
+
+    first = together[0]
+    model_files, source = first.checkpoint, first.source
+    return {
+        "requests": [[request.analysis, request.options] for request in together],
+        "settings": first.settings.to_json(),
+        "name": model_files.name,
+        "revision": model_files.revision,
+        "fingerprint": model_files.fingerprint(),
+        "folder": str(model_files.folder.absolute()),
+        "files": [path.name for path in model_files.folder.iterdir() if path.is_file()],
+        "node": ray.get_runtime_context().get_node_id(),
+        "source": {"name": source.name, "digest": source.digest, "size": source.size},
+        "device": execution.device,
+        "batch_tokens": execution.batch_tokens,
+    }
 
 
 class ChunkWorker:
@@ -34,96 +51,68 @@ class ChunkWorker:
 
     def __init__(self) -> None:
         self._received: dict[str, tempfile.TemporaryDirectory[str]] = {}  # by fingerprint
-        self._loaded: tuple[Any, AttentionModel] | None = None
+        self._models = LastModel()
 
-    def has_model(self, fingerprint: str, folder: str) -> bool:
-        """Whether the files of the model are here, in that folder or received earlier."""
-        return self._folder(fingerprint, folder) is not None
-
-    def receive(self, fingerprint: str, name: str, data: bytes) -> None:
-        """Store one file of a model on this machine."""
-        folder = self._received.setdefault(fingerprint, tempfile.TemporaryDirectory(prefix="bertviz-model-"))
-        Path(folder.name, Path(name).name).write_bytes(data)
-
-    def load(self, task: str) -> str:
+    def load(self, task: dict[str, Any]) -> dict[str, Any]:
         """Load the model of one pass.
 
         Args:
-            task: JSON, see `cluster.task_of`.
+            task: From `task_of`.
 
         Returns:
-            JSON: the model's SHAPE, or the error.
+            The model's SHAPE.
+
+        Raises:
+            BertvizError: The model cannot be loaded here.
         """
-        fields = json.loads(task)
-        try:
-            settings = Settings(**fields["settings"])
-            model_files = self._checkpoint(fields)
-            self.model = observing(self._load(model_files, fields), settings.weights)
-        except BertvizError as error:
-            return json.dumps({"error": [error.what, error.where, error.hint]})
-        source = Source(**fields["source"], opener=io.BytesIO)
-        self.batch_tokens = fields["batch_tokens"]
+        settings = Settings(**task["settings"])
+        model_files = checkpoint.reopen(task["name"], self._folder(task), task["revision"])
+        source = Source(**task["source"], opener=io.BytesIO)
         self.requests = [
-            Request(analysis, model_files, source, settings, options) for analysis, options in fields["requests"]
+            Request(analysis, model_files, source, settings, options) for analysis, options in task["requests"]
         ]
-        analysis = ANALYSES[self.requests[0].analysis]
-        if not analysis.chunked:
-            self.model = analysis.measure.model_of(self.model, self.requests[0])
-        kind = examples_class(analysis.corpus)
-        self.examples = (kind, source, settings)
-        return json.dumps({name: getattr(self.model, name) for name in SHAPE})
+        self.batch_tokens, first = task["batch_tokens"], self.requests[0]
+        self.model = observing(self._models.load(self.requests, Execution(task["device"])), settings.weights)
+        if not ANALYSES[first.analysis].chunked:
+            self.model = ANALYSES[first.analysis].measure.model_of(self.model, first)
+        return {name: getattr(self.model, name) for name in SHAPE}
 
-    def compute(self, which: list[int], chunk: str, data: bytes) -> bytes:
-        """What the requests at these places sum over a chunk: `pack` of the sums' bytes by place, or of an error."""
-        fields = json.loads(chunk)
-        kind, source, settings = self.examples
-        part = Chunk(**fields | {"start": Start(**fields["start"])})
-        return self._sums(which, lambda: kind.of_part(source, self.model.tokens, settings, part, data))
+    def compute(self, which: list[int], chunk: dict[str, Any], data: bytes) -> list[bytes]:
+        """What the requests at these places sum over a chunk."""
+        first, part = self.requests[0], Chunk(**chunk | {"start": Start(**chunk["start"])})
+        kind = examples_class(ANALYSES[first.analysis].corpus)
+        return self._sums(which, kind.of_part(first.source, self.model.tokens, first.settings, part, data))
 
-    def compute_part(self, data: bytes) -> bytes:
-        """Sum the first request over a part of its examples.
+    def compute_part(self, part: list[tuple[Any, ...]]) -> list[bytes]:
+        """What the first request sums over examples, each the number, the place and the arrays of an Encoded."""
+        return self._sums([0], [Encoded(*fields) for fields in part])
 
-        Args:
-            data: The examples, as `pack_examples` gives them.
+    def _sums(self, which: list[int], examples: Iterable[Any]) -> list[bytes]:
+        requests = [self.requests[index] for index in which]
+        sums = compute_chunk(self.model, requests, examples, Progress(), self.batch_tokens)
+        return [each.to_bytes() for each in sums]
 
-        Returns:
-            The sums as `compute` returns them.
-        """
-        return self._sums([0], lambda: unpack_examples(data))
+    def _folder(self, task: dict[str, Any]) -> Path:
+        """The folder on this machine with the files of the model; where there is none, they are fetched through Ray's
+        object store from the machine that gives out the chunks."""
+        if self.is_here(task["folder"], task["fingerprint"]):
+            return Path(task["folder"])
+        if task["fingerprint"] not in self._received:
+            import ray
+            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    def _sums(self, which: list[int], examples: Callable[[], Iterable[Any]]) -> bytes:
-        try:
-            requests = [self.requests[index] for index in which]
-            sums = compute_chunk(self.model, requests, examples(), Progress(), self.batch_tokens)
-        except BertvizError as error:
-            return pack({"error": str(error)})
-        except Exception as error:
-            return pack({"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()})
-        return pack({str(index): each.to_bytes() for index, each in zip(which, sums, strict=True)})
+            there = NodeAffinitySchedulingStrategy(task["node"], soft=False)
+            read = ray.remote(Path.read_bytes).options(num_cpus=0, scheduling_strategy=there)
+            received = tempfile.TemporaryDirectory(prefix="bertviz-model-")
+            for name in task["files"]:
+                data = ray.get(read.remote(Path(task["folder"], name)))
+                Path(received.name, name).write_bytes(data)
+            self._received[task["fingerprint"]] = received
+        return Path(self._received[task["fingerprint"]].name)
 
-    def _load(self, model_files: Checkpoint, fields: dict[str, Any]) -> AttentionModel:
-        from bertviz_core.models.loading import load
-
-        key = (fields["fingerprint"], fields["device"], fields["settings"].get("dtype"), fields["masked_lm"])
-        if self._loaded is None or self._loaded[0] != key:
-            self._loaded = None
-            gc.collect()
-            dtype = Settings(**fields["settings"]).dtype
-            model = load(model_files, fields["device"], dtype, masked_lm=fields["masked_lm"])
-            self._loaded = key, model
-        return self._loaded[1]
-
-    def _checkpoint(self, fields: dict[str, Any]) -> Checkpoint:
-        folder = self._folder(fields["fingerprint"], fields["folder"])
-        if folder is None:
-            raise ModelError("The model's files are not on this worker's machine.", where=fields["folder"])
-        return checkpoint.reopen(fields["name"], folder, fields["revision"])
-
-    def _folder(self, fingerprint: str, folder: str) -> Path | None:
-        """The folder on this machine whose files have this fingerprint, or None."""
-        if fingerprint in self._received:
-            return Path(self._received[fingerprint].name)
-        try:
-            return Path(folder) if checkpoint.reopen("", Path(folder), None).fingerprint() == fingerprint else None
-        except (BertvizError, OSError):
-            return None
+    @staticmethod
+    def is_here(folder: str, fingerprint: str) -> bool:
+        """Whether a folder on this machine has the files of this fingerprint."""
+        with suppress(BertvizError, OSError):
+            return checkpoint.reopen("", Path(folder), None).fingerprint() == fingerprint
+        return False

@@ -16,7 +16,6 @@ from typing import Any, cast
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, FORMATS, Request
-from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -128,7 +127,7 @@ class ChunkPass:
         index: Index of the corpus.
         model: Says the shapes of the sums, and where they are.
         store: Keeps them while the job runs.
-        execution: What the rounding of sums depends on: the device and the tokens of a batch.
+        rounding: What the rounding of sums depends on: the device and the tokens of a batch.
     """
 
     def __init__(
@@ -137,9 +136,9 @@ class ChunkPass:
         index: Index,
         model: AttentionModel,
         store: Store | None,
-        execution: str,
+        rounding: str,
     ) -> None:
-        self.together, self.index, self.store, self.execution = together, index, store, execution
+        self.together, self.index, self.store, self.rounding = together, index, store, rounding
         empty = ((request, ANALYSES[request.analysis].accumulator(model, request)) for request in together)
         self.sums = [Sums(request, accumulator, index.chunks, store) for request, accumulator in empty]
         self._saved, self._cost = time.monotonic(), 0.0
@@ -172,7 +171,7 @@ class ChunkPass:
         started = time.monotonic()
         share = f"{self.done / sum(chunk.examples for chunk in self.index.chunks):.3f}"
         for each in self.sums:
-            data = each.to_bytes(share=share, execution=self.execution, chunks=str(len(self.index.chunks)))
+            data = each.to_bytes(share=share, execution=self.rounding, chunks=str(len(self.index.chunks)))
             with suppress(StoreError):  # the result may still find room
                 self.store.keep_work(work_name(each.request), data)
         self._saved = time.monotonic()
@@ -188,19 +187,8 @@ class ChunkPass:
             data = self.store.work(work_name(each.request)) if self.store else None
             if data:
                 metadata = metadata_of(data)
-                if (metadata["execution"], metadata["chunks"]) == (self.execution, str(len(self.index.chunks))):
+                if (metadata["execution"], metadata["chunks"]) == (self.rounding, str(len(self.index.chunks))):
                     each.restore(data)
-
-
-def run_here(
-    chunks: ChunkPass, examples: Examples[Any], progress: Progress, model: AttentionModel, batch_tokens: int | None
-) -> None:
-    """Compute what is missing in this process, one chunk after another."""
-    slices = Slices(examples.source)
-    for chunk, which in chunks.needed():
-        part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-        requests = [chunks.together[index] for index in which]
-        chunks.take(chunk.number, which, compute_chunk(model, requests, part, progress, batch_tokens))
 
 
 def share_done(store: Store, request: Request) -> float | None:

@@ -7,21 +7,17 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
-from bertviz_core.analyses.chunks import DAMAGED, compute_chunk, work_name
+from bertviz_core.analyses.chunks import DAMAGED, work_name
+from bertviz_core.analyses.local_run import LocalRun
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stages import Pass
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.models.encoding import Encoded
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.analyses.worker_pass import Cluster
-    from bertviz_core.models.model import AttentionModel
 
 PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
 KEPT = 2_000_000_000  # bytes that one job keeps, and a fifth of the store at most; what is beyond is computed again
@@ -33,76 +29,73 @@ class KeptStages:
 
     Attributes:
         request: What is asked for.
+        runner: Computes the parts.
         store: Keeps the parts until `drop`.
-        execution: What their rounding depends on, as for chunks.
-        batch_tokens: Tokens of a batch; the model's own number where it is None.
-        cluster: Workers that compute the parts; None for this process.
+        rounding: What their rounding depends on, as for chunks.
     """
 
     request: Request
+    runner: LocalRun
     store: Store | None = None
-    execution: str = ""
-    batch_tokens: int | None = None
-    cluster: Cluster | None = None
+    rounding: str = ""
     _names: list[str] = field(default_factory=list)
     _size: int = 0
 
-    def run(self, pass_over: Pass, model: AttentionModel, progress: Progress) -> None:
-        """Compute the parts that are not kept."""
-        request = replace(self.request, options=pass_over.options)
-        measure = ANALYSES[request.analysis].measure
-        if self.cluster:
-            self.cluster.load([request], False, progress)
-        progress.start(pass_over.stage, len(pass_over.examples), pass_over.unit)
-        empty = measure.accumulator(model, request)
-        parts = dict(enumerate(cut(pass_over.examples)))
-        count = len(parts)
+    def run(
+        self,
+        options: dict[str, Any],
+        examples: Sequence[Encoded],
+        take: Callable[[Any], None],
+        shares: tuple[float, float],
+        stage: str,
+        progress: Progress,
+    ) -> None:
+        """One pass, of which the parts are computed that are not kept.
+
+        Args:
+            options: What it computes: `measure.accumulator` and `measure.model_of` are given them in a request.
+            examples: Its inputs.
+            take: Given the accumulator of each part.
+            shares: Shares of the whole work that are done before the pass and after it.
+            stage: What its progress is called.
+            progress: Counts examples.
+        """
+        request = replace(self.request, options=options)
+        self.runner.start_parts(request, progress)
+        progress.start(stage, len(examples), "sentences")
+        empty = ANALYSES[request.analysis].measure.accumulator(self.runner.model, request)
+        parts = dict(enumerate(cut(examples)))
+        count, (begin, end) = len(parts), shares
+        key = hashlib.sha256(f"{request.key()} {PART_TOKENS} {self.rounding}".encode()).hexdigest()
 
         def finish(number: int, data: bytes) -> None:
-            pass_over.take(empty.from_bytes(data))
-            parts.pop(number)
-            begin, end = pass_over.shares
-            self._keep(request, number, data, end - (end - begin) * len(parts) / count)
+            take(empty.from_bytes(data))
+            del parts[number]
+            self._keep(f"parts/{key}/{number}", data, end - (end - begin) * len(parts) / count)
 
-        self._take_kept(request, parts, lambda data: pass_over.take(empty.from_bytes(data)), progress)
-        if self.cluster:
-            self.cluster.run_parts(parts, finish, progress)
-        elif parts:
-            network = measure.model_of(model, request)
-            for number in list(parts):
-                (sums,) = compute_chunk(network, [request], parts[number], progress, self.batch_tokens)
-                finish(number, sums.to_bytes())
-
-    def _take_kept(
-        self, request: Request, parts: dict[int, list[Encoded]], take: Callable[[bytes], None], progress: Progress
-    ) -> None:
-        """Remove the parts that an earlier job has computed."""
         for number in list(parts) if self.store else []:
             with suppress(*DAMAGED):
-                if self.store and (data := self.store.work(self._name(request, number))):
-                    take(data)
-                    self._note(request, number, data)
+                if self.store and (data := self.store.work(f"parts/{key}/{number}")):  # of an earlier job
+                    take(empty.from_bytes(data))
+                    self._note(f"parts/{key}/{number}", data)
                     progress.before += len(parts[number])
                     progress.advance(len(parts.pop(number)))
+        self.runner.run_parts(request, parts, finish, progress)
 
     def drop(self) -> None:
         """Delete the stored parts once the result is stored."""
         if self.store:
             self.store.drop_work([*self._names, work_name(self.request)])
 
-    def _name(self, request: Request, number: int) -> str:
-        key = hashlib.sha256(f"{request.key()} {PART_TOKENS} {self.execution}".encode()).hexdigest()
-        return f"parts/{key}/{number}"
-
-    def _note(self, request: Request, number: int, data: bytes) -> None:
-        self._names.append(self._name(request, number))
+    def _note(self, name: str, data: bytes) -> None:
+        self._names.append(name)
         self._size += len(data)
 
-    def _keep(self, request: Request, number: int, data: bytes, share: float) -> None:
+    def _keep(self, name: str, data: bytes, share: float) -> None:
         if self.store and self._size + len(data) <= min(KEPT, self.store.limit // 5):
             with suppress(StoreError):  # the result may still find room
-                self.store.keep_work(self._name(request, number), data)
-                self._note(request, number, data)
+                self.store.keep_work(name, data)
+                self._note(name, data)
                 self.store.keep_work(work_name(self.request), pack({}, share=f"{share:.3f}"))
 
 

@@ -7,7 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.model_pass import DEFAULT_EXECUTION, LastModel, compute_pass, workers_of
+from bertviz_core.analyses.local_run import LocalRun
+from bertviz_core.analyses.model_pass import compute_pass, runner_of
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
@@ -16,8 +17,10 @@ from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.model_pass import Load
+    from bertviz_core.analyses.local_run import Load
     from bertviz_core.models.model import AttentionModel
+
+DEFAULT_EXECUTION = Execution()
 
 
 def find(store: Store | None, request: Request) -> Any | None:
@@ -43,8 +46,8 @@ def compute(
     """
     together = shared(request)
     pinned = store.pinned(other.key() for other in together) if store else nullcontext()
-    with pinned, workers_of(execution if model is None else DEFAULT_EXECUTION) as workers:
-        results = compute_pass(together, store, execution, progress or Progress(), model, workers=workers)
+    with pinned, runner_of(execution) if model is None else LocalRun(execution, lambda *_: model) as runner:
+        results = compute_pass(together, store, runner, progress or Progress())
     return results[together.index(request)]
 
 
@@ -105,9 +108,9 @@ def try_all(
     Returns:
         (requests, error) of each pass that failed.
     """
-    progress, load, failures = progress or Progress(), load or LastModel().load, dict[Any, Any]()
+    progress, failures = progress or Progress(), dict[Any, Any]()
     requests = list(requests)
-    with store.pinned(request.key() for request in requests), workers_of(execution) as workers:
+    with store.pinned(request.key() for request in requests), runner_of(execution, load) as runner:
         groups = passes(request for request in requests if find(store, request) is None)
         for number, together in enumerate(groups, 1):
             same = (together[0].source.digest, *(request.analysis for request in together))
@@ -115,7 +118,7 @@ def try_all(
                 continue  # the corpus or the settings fail for every model
             progress.start_pass(number, len(groups), Path(together[0].checkpoint.name).name)
             try:
-                compute_pass(together, store, execution, progress, None, load, workers)
+                compute_pass(together, store, runner, progress)
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:

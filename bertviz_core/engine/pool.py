@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import INLINE, ROOT, check_ray, connect, reason
-from bertviz_core.engine.task_queue import TRIES, Task, TaskFailed, TaskQueue
+from bertviz_core.engine.task_queue import TRIES, Task, TaskQueue
 from bertviz_core.errors import BertvizError, SettingsError
 
-Steps = Generator[Any, Any, None]  # yields calls, and is sent what each returns
 AHEAD = 2  # tasks that a worker is given at once, so that it never waits for the next one
 WINDOW = 4  # times the workers: how far tasks may be ahead of the first unfinished one, whose results have to wait
 POLL = 0.1  # seconds between two looks for a cancel
 PATIENCE = 60  # seconds that those which have started wait for the other workers
 NO_WORKER = 300  # seconds without any worker that end a job
-
-
-class WorkerLost(BertvizError):
-    """A worker's process has ended, outside of a task."""
 
 
 class Pool(AbstractContextManager["Pool"]):
@@ -40,28 +36,23 @@ class Pool(AbstractContextManager["Pool"]):
         workers: How many; 0 for one on each GPU of a cluster, or each CPU where there is none.
         address: Of a running cluster, as Ray takes it; empty to start one on this machine.
         device: "cpu" keeps the workers from GPUs.
-        prepare: Yields the calls that make a new worker ready for tasks, and is sent what each returns; raises
-            WorkerLost where the worker is of no use.
+
+    Attributes:
+        workers: The workers that are ready, each with the calls that it performs one after another: (call, its task).
     """
 
-    def __init__(
-        self,
-        worker: type,
-        workers: int,
-        address: str,
-        device: str,
-        prepare: Callable[[Any], Iterable[Any]] = lambda worker: (),
-    ) -> None:
+    def __init__(self, worker: type, workers: int, address: str, device: str) -> None:
         check_ray()
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.update(INLINE)  # of arguments; the workers' own environment has it for results
         import ray
 
-        self.ray, self.prepare = ray, prepare
+        self.ray = ray
         self._own = not ray.is_initialized()
-        self.workers: list[Any] = []
-        self._coming: dict[Any, tuple[Any, Steps]] = {}  # workers that are starting, by the call that has to return
+        self.workers: dict[Any, deque[tuple[Any, Task]]] = {}
+        self._preparation: tuple[Any, ...] = ("__ray_ready__",)  # a method and its arguments
+        self._coming: dict[Any, tuple[Any, tuple[Any, ...]]] = {}  # call that prepares a worker -> worker, preparation
         self._failures, self._last, self._last_start = 0, time.monotonic(), time.monotonic()
         if self._own:
             connect(address, workers)
@@ -80,47 +71,51 @@ class Pool(AbstractContextManager["Pool"]):
         """End the workers, and the cluster if it was started here."""
         for worker in [*self.workers, *(worker for worker, _ in self._coming.values())]:
             self._kill(worker)
-        self.workers, self._coming = [], {}
+        self.workers, self._coming = {}, {}
         if self._own:
             self.ray.shutdown()
-
-    def get(self, ref: Any, progress: Progress) -> Any:
-        """What a call returns; raises Cancelled while it is waited for."""
-        while not self.ray.wait([ref], timeout=POLL)[0]:
-            progress.advance(0)
-        return self.ray.get(ref)
 
     def gather(self, progress: Progress) -> None:
         """Wait for the workers that are starting, but not long for the last ones: those can join later.
 
         Raises:
-            WorkerLost: There is none.
+            BertvizError: There is none.
         """
         while self._coming and (not self.workers or time.monotonic() < self._last_start + PATIENCE):
             ready, _ = self.ray.wait(list(self._coming), num_returns=len(self._coming), timeout=POLL)
             progress.advance(0)
             self._join(ready)
         if not self.workers:
-            raise WorkerLost("No worker is left.", hint="What was computed is stored: start it again.")
+            raise BertvizError("No worker is left.", hint="What was computed is stored: start it again.")
 
-    def call(self, method: str, *arguments: Any, progress: Progress | None = None) -> dict[Any, Any]:
-        """What one method of every worker returns; where a worker has ended, it is replaced and WorkerLost raised."""
-        progress = progress or Progress()
+    def prepare(self, progress: Progress, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of every worker, and of those that join later before they are given tasks.
+
+        Returns:
+            What it returned in each worker that is ready.
+
+        Raises:
+            BertvizError: As the method raised it, or no worker is left.
+            Cancelled: `progress` says so.
+        """
         self.gather(progress)
-        calls = {worker: getattr(worker, method).remote(*arguments) for worker in self.workers}
-        answers, lost = {}, None
-        for worker, ref in calls.items():
+        self._preparation, answers, lost = (method, *arguments), [], ""
+        for worker, call in [(worker, self._prepare(worker)) for worker in self.workers]:
+            while not self.ray.wait([call], timeout=POLL)[0]:
+                progress.advance(0)
             try:
-                answers[worker] = self.get(ref, progress)
+                answers.append(self.ray.get(call))
+            except self.ray.exceptions.RayTaskError as error:
+                raise error.cause from error
             except self.ray.exceptions.RayError as error:
                 self._replace(worker)
-                lost = WorkerLost(f"A worker process ended: {reason(error)}", hint="Try again.")
-        if lost:
-            raise lost
+                lost = reason(error)
+        if not answers:
+            raise BertvizError(f"A worker process ended: {lost}", hint="Try again.")
         return answers
 
     def run(self, method: str, tasks: Iterable[Task], take: Callable[[Task, Any], None], progress: Progress) -> None:
-        """Perform the tasks, and give each result to `take` as it comes; `take` may raise TaskFailed.
+        """Perform the tasks, and give each result to `take` as it comes.
 
         Raises:
             BertvizError: A task has failed three times, or no worker is left.
@@ -128,96 +123,95 @@ class Pool(AbstractContextManager["Pool"]):
         """
         self.gather(progress)
         queue = TaskQueue(tasks)
-        running: dict[Any, tuple[Any, Task]] = {}
         try:
-            while self._give_out(method, queue, running) or running:
-                waiting = [*running, *self._coming]
-                ready, others = self.ray.wait(waiting, num_returns=1, timeout=POLL)
-                ready += self.ray.wait(others, num_returns=len(others), timeout=0)[0] if ready and others else []
+            while True:
+                self._give_out(method, queue)
+                first = {calls[0][0]: worker for worker, calls in self.workers.items() if calls}
+                if not first and not queue:
+                    return
+                ready, _ = self.ray.wait([*first, *self._coming], num_returns=1, timeout=POLL)
                 progress.advance(0)
-                self._join([ref for ref in ready if ref in self._coming])
-                for ref in ready:
-                    if ref in running:
-                        worker, task = running.pop(ref)
-                        queue.finish(task, self._result(ref, worker, task, take))
+                self._join([call for call in ready if call in self._coming])
+                for call in ready:
+                    if call in first:
+                        self._settle(first[call], queue, take)
         finally:
-            for ref in running:
-                with suppress(Exception):
-                    self.ray.cancel(ref)
+            for calls in self.workers.values():
+                for call, _ in calls:
+                    with suppress(Exception):
+                        self.ray.cancel(call)
+                calls.clear()
 
-    def _give_out(self, method: str, queue: TaskQueue, running: dict[Any, tuple[Any, Task]]) -> bool:
-        """Give tasks to workers that have room, those with none first; whether some task waits for a worker."""
+    def _give_out(self, method: str, queue: TaskQueue) -> None:
+        """Give tasks to workers that have room, those with none first."""
         queue.window = WINDOW * AHEAD * max(1, len(self.workers))
-        counts = dict.fromkeys(self.workers, 0)
-        for worker, _ in running.values():
-            if worker in counts:
-                counts[worker] += 1
-        for round_number in range(AHEAD):
-            for worker in [worker for worker, count in counts.items() if count <= round_number]:
-                task = queue.next()
-                if task is None:
-                    return False
-                running[getattr(worker, method).remote(*task.arguments)] = worker, task
-        return bool(self.workers) or queue.waits()
+        for count in range(AHEAD):
+            for worker, calls in self.workers.items():
+                if len(calls) <= count and (task := queue.next()):
+                    calls.append((getattr(worker, method).remote(*task.arguments), task))
 
-    def _result(self, ref: Any, worker: Any, task: Task, take: Callable[[Task, Any], None]) -> str | None:
-        """Give the result to `take`; why that cannot be, or None."""
+    def _settle(self, worker: Any, queue: TaskQueue, take: Callable[[Task, Any], None]) -> None:
+        """Give the result of a worker's first call to `take`. Where the worker is lost this is the call that it
+        performed: its task has failed, the others have waited behind it and are given out again."""
+        call, task = self.workers[worker].popleft()
         try:
-            take(task, self.ray.get(ref))
-        except TaskFailed as error:
-            return str(error)
+            take(task, self.ray.get(call))
+            queue.finish(task)
         except self.ray.exceptions.RayTaskError as error:
-            return reason(error)
+            kind = "" if isinstance(error.cause, BertvizError) else f"{type(error.cause).__name__}: "
+            queue.put_back(task, kind + reason(error))
         except self.ray.exceptions.RayError as error:
-            self._replace(worker)
-            return f"a worker process ended ({reason(error)})"
-        return None
+            for _, other in self._replace(worker):
+                queue.put_back(other)
+            queue.put_back(task, f"a worker process ended ({reason(error)})")
 
-    def _replace(self, worker: Any) -> None:
-        """Start another worker in place of a lost one, unless that has been done."""
-        if worker in self.workers:
-            self.workers.remove(worker)
-            self._last = time.monotonic()
-            self._kill(worker)  # where it is only out of reach
-            self._start()
+    def _replace(self, worker: Any) -> Iterable[tuple[Any, Task]]:
+        """Start another worker in place of a lost one; returns the calls that the lost one has not performed."""
+        calls = self.workers.pop(worker)
+        self._last = time.monotonic()
+        self._kill(worker)  # where it is only out of reach
+        self._start()
+        return calls
 
     def _kill(self, worker: Any) -> None:
         with suppress(Exception):
             self.ray.kill(worker)
 
     def _start(self) -> None:
-        """Ask for a worker, which joins the others when it is ready; until then they do its work."""
+        """Ask for a worker, which joins the others when it is prepared; until then they do its work."""
         worker, self._last_start = self._class.remote(), time.monotonic()
-        steps = self._steps(worker)
-        self._coming[next(steps)] = worker, steps
+        self._coming[self._prepare(worker)] = worker, self._preparation
 
-    def _steps(self, worker: Any) -> Steps:
-        yield worker.__ray_ready__.remote()
-        yield from self.prepare(worker)
+    def _prepare(self, worker: Any) -> Any:
+        method, *arguments = self._preparation
+        return getattr(worker, method).remote(*arguments)
 
     def _join(self, ready: Iterable[Any]) -> None:
-        """Go on with the workers whose calls have returned; one that fails is asked for again, but not without end."""
-        for ref in ready:
-            worker, steps = self._coming.pop(ref)
+        """Take in the workers that are prepared; one that fails is asked for again, but not without end."""
+        for call in ready:
+            worker, preparation = self._coming.pop(call)
             try:
-                self._coming[steps.send(self.ray.get(ref))] = worker, steps
-            except StopIteration:
-                self._failures = 0
-                self.workers.append(worker)
-            except (self.ray.exceptions.RayError, WorkerLost) as error:
+                self.ray.get(call)
+            except self.ray.exceptions.RayError as error:
                 self._kill(worker)
                 self._failures += 1
                 if self._failures < TRIES:
                     self._start()
                 elif not self.workers and not self._coming:
-                    raise WorkerLost(
+                    raise BertvizError(
                         f"Worker processes do not start: {reason(error)}",
                         hint="What was computed is stored: fix this and start it again.",
                     ) from error
+                continue
+            if preparation is not self._preparation:  # another pass has begun meanwhile
+                self._coming[self._prepare(worker)] = worker, self._preparation
+            else:
+                self._failures = 0
+                self.workers[worker] = deque()
         if self.workers:
             self._last = time.monotonic()
         elif time.monotonic() - self._last > NO_WORKER:
-            raise WorkerLost(
+            raise BertvizError(
                 f"No worker could be started for {NO_WORKER} s.",
                 hint="Look whether the cluster has free CPUs. What was computed is stored: start it again.",
             )

@@ -12,6 +12,10 @@ from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel
 
 PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
+# options, examples, what takes the accumulator of each part, shares, stage, progress: see `KeptStages.run`
+StageFunction = Callable[
+    [dict[str, Any], Sequence[Encoded], Callable[[Any], None], tuple[float, float], str, Progress], None
+]
 
 
 class Accumulator(Protocol):

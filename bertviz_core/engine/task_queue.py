@@ -12,17 +12,13 @@ from bertviz_core.errors import BertvizError
 TRIES = 3
 
 
-class TaskFailed(Exception):
-    """A worker says that it could not do its task; the text says why."""
-
-
 @dataclass(order=True)
 class Task:
     """Arguments of one call of a worker; tasks are given out by their number."""
 
     number: int
     arguments: tuple[Any, ...] = field(compare=False)
-    tries: int = field(default=0, compare=False)
+    failures: int = field(default=0, compare=False)
 
 
 class TaskQueue:
@@ -37,41 +33,37 @@ class TaskQueue:
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._coming, self.window = iter(tasks), 1
-        self._again: list[Task] = []
+        self._waiting: list[Task] = []
         self._running: set[int] = set()
+
+    def __bool__(self) -> bool:
+        """Whether there is a task to give out, now or later."""
+        if not self._waiting:
+            self._waiting.extend(task for task in [next(self._coming, None)] if task)
+        return bool(self._waiting)
 
     def next(self) -> Task | None:
         """The task to give out, or None: there is none, or the first unfinished one is too far behind."""
-        task = heapq.heappop(self._again) if self._again else next(self._coming, None)
-        if task is None:
+        if not self or self._waiting[0].number >= min(self._running, default=self._waiting[0].number) + self.window:
             return None
-        if task.number >= min(self._running, default=task.number) + self.window:
-            heapq.heappush(self._again, task)
-            return None
+        task = heapq.heappop(self._waiting)
         self._running.add(task.number)
         return task
 
-    def waits(self) -> bool:
-        """Whether a task is ready to be given out."""
-        task = self.next()
-        if task is not None:
-            self._running.discard(task.number)
-            heapq.heappush(self._again, task)
-        return task is not None
+    def finish(self, task: Task) -> None:
+        self._running.discard(task.number)
 
-    def finish(self, task: Task, failure: str | None) -> None:
-        """A task was done, or failed for a reason: then it is given out again.
+    def put_back(self, task: Task, failure: str | None = None) -> None:
+        """A task was not done, or has failed for a reason: it is given out again.
 
         Raises:
             BertvizError: The task has failed three times.
         """
         self._running.discard(task.number)
-        if failure is None:
-            return
-        task.tries += 1
-        if task.tries == TRIES:
+        task.failures += failure is not None
+        if task.failures == TRIES:
             raise BertvizError(
                 f"Part {task.number + 1} of the corpus failed {TRIES} times: {failure}",
                 hint="What was computed is stored: start it again, and it goes on from there.",
             )
-        heapq.heappush(self._again, task)
+        heapq.heappush(self._waiting, task)

@@ -10,6 +10,7 @@ from typing import Any
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
@@ -110,9 +111,7 @@ def _model(request: Request, model: Model, execution: Execution) -> AbstractCont
     """A model in memory is lent; a model on disk is loaded by the computation."""
     if isinstance(model, str | Path):
         return nullcontext()
-    return lent(
-        model, request.checkpoint, execution.device, request.settings.dtype, model_pass.needs_masked_lm([request])
-    )
+    return lent(model, request.checkpoint, execution.device, request.settings.dtype, needs_masked_lm([request]))
 
 
 def _analysis(name: str) -> Analysis:

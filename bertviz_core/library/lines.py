@@ -20,7 +20,7 @@ from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.lines_figure import draw
-from bertviz_core.viewer.lines_page import frame_height, in_frame, lines_html
+from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
 from bertviz_core.viewer.view import InputAttention, View, look
 
 
@@ -63,13 +63,13 @@ class AttentionLines:
         """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`."""
         shown = Head.parse(head) if head else self.head
         shown.check(*self.weights.shape[:2])
-        drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=0.02)
+        drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=MIN_WEIGHT)
         if path is not None:
             write_bytes(Path(path), drawing.encode())
         return drawing
 
     def _repr_html_(self) -> str:
-        return in_frame(self.to_html(), frame_height(self.attention))
+        return in_frame(self.to_html(), self.attention)
 
 
 def attention(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bertviz_core.analyses.model_pass import needs_masked_lm
+from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.in_memory import Corpus, source_of

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import durations, model_pass, requests
+from bertviz_core.analyses.local_run import LastModel
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.corpora.source import Source
@@ -23,7 +24,7 @@ from bertviz_core.models.norms import observing
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.model_pass import Load
+    from bertviz_core.analyses.local_run import Load
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.paper_report.lines import Lines
 
@@ -106,7 +107,7 @@ class ReportRequest:
         Returns:
             Analysis -> why it could not be computed.
         """
-        load, progress = load or model_pass.LastModel().load, progress or Progress()
+        load, progress = load or LastModel().load, progress or Progress()
         failures = requests.try_all(self.to_compute(partial(requests.find, store)), store, execution, progress, load)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")

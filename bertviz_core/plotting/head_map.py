@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -60,10 +61,14 @@ class HeadMap:
     pictures: np.ndarray | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What the browser draws; pictures, which are bytes, are left out."""
+        """What the browser draws; pictures as base64 of their bytes."""
         lowest, highest = self.limits
         shares = None if self.values is None else (self.values - lowest) / ((highest - lowest) or 1.0)
-        return {
+        pictures: dict[str, Any] = {}
+        if self.pictures is not None:
+            packed = base64.b64encode(self.pictures.tobytes()).decode()
+            pictures = {"pictures": packed, "down": self.pictures.shape[2], "across": self.pictures.shape[3]}
+        return pictures | {
             "layers": self.layers,
             "heads": self.heads,
             "base": self.base,

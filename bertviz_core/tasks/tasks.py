@@ -9,6 +9,7 @@ from typing import Any
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import model_pass, requests
+from bertviz_core.analyses.local_run import LastModel
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path
@@ -60,7 +61,7 @@ class Performer:
     """Performs tasks one after another, and keeps the last model: the next task of the same model does not load it."""
 
     def __init__(self) -> None:
-        self._models = model_pass.LastModel()
+        self._models = LastModel()
 
     def perform(self, task: Task, progress: Progress) -> None:
         """Perform one task; raises BertvizError for what the user can fix, Cancelled when `progress` says so."""

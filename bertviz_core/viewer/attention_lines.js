@@ -1,64 +1,42 @@
-// One head's attention as lines between two columns of tokens. Token text only ever enters through textContent.
+// One head's attention as lines between two columns of tokens; elements.js comes before this.
 
 const LEVELS = 48; // lines of like darkness are drawn in one stroke
 const FAINT = 0.005; // a line this light cannot be seen
-const views = new WeakMap();
 
-export default function mount({ data, parentElement, setTriggerValue }) {
-  let view = views.get(parentElement);
-  if (!view) views.set(parentElement, (view = new Lines(parentElement)));
-  view.send = setTriggerValue;
-  view.update(data);
-  return () => {
-    view.watcher.disconnect();
-    view.root.remove();
-    views.delete(parentElement);
-  };
-}
-
-function make(tag, className = "", text = "", attributes = {}) {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
-
-function list(label) {
-  return { role: "listbox", "aria-multiselectable": "true", "aria-label": label };
+function list(side) {
+  return html("ul", { class: `column ${side}`, role: "listbox", "aria-multiselectable": "true", "aria-label": side });
 }
 
 class Lines {
-  constructor(parent) {
+  constructor() {
     this.pins = new Set();
     this.pending = null; // pins on their way to the address
     this.hover = null; // the row under the pointer, or else the one with the keyboard's focus, is isolated
     this.current = null; // the row that was last focused: what the mask button acts on
-    this.root = parent.appendChild(make("div", "lines"));
-    const bar = this.root.appendChild(make("div", "bar"));
-    this.mask = this.button(bar, "Mask", () => this.send("mask", this.current.start));
-    this.clear = this.button(bar, "Clear pins", () => this.setPins([]));
-    const paper = "The current drawing, dark on white, for print";
-    const saveSvg = () => save(this.data.name + ".svg", new Blob([this.svg()], { type: "image/svg+xml" }));
-    this.button(bar, "SVG", saveSvg, paper);
-    this.button(bar, "PNG", () => this.savePng(), paper);
-    this.button(bar, "Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen()));
-    this.status = this.root.appendChild(make("div", "status", "", { role: "status" }));
-    const stage = this.root.appendChild(make("div", "stage"));
-    stage.append(make("div", "head from", "from"), make("div"), make("div", "head", "to"));
-    this.columns = {
-      from: stage.appendChild(make("ul", "column from", "", list("from"))),
-      to: make("ul", "column to", "", list("to")),
-    };
-    this.canvas = stage.appendChild(make("canvas", "", "", { "aria-hidden": "true" }));
-    stage.append(this.columns.to);
+    this.mask = button("Mask", () => this.send("mask", this.current.start));
+    this.clear = button("Clear pins", () => this.setPins([]));
+    const paper = { title: "The current drawing, dark on white, for print" };
+    const bar = html("div", { class: "bar" });
+    bar.append(
+      this.mask,
+      this.clear,
+      button("SVG", () => saveSvg(this.data.name, this.onPaper()), paper),
+      button("PNG", () => this.savePng(), paper),
+      button("Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen())),
+    );
+    this.status = html("div", { class: "status", role: "status" });
+    const stage = html("div", { class: "stage" });
+    this.columns = { from: list("from"), to: list("to") };
+    this.canvas = html("canvas", { "aria-hidden": "true" });
+    const heads = [html("div", { class: "head from" }, "from"), html("div"), html("div", { class: "head" }, "to")];
+    stage.append(...heads, this.columns.from, this.canvas, this.columns.to);
+    this.root = html("div", { class: "lines" });
+    this.root.append(bar, this.status, stage);
     this.listen(stage);
   }
 
-  button(bar, text, act, title = "") {
-    const button = bar.appendChild(make("button", "", text, { type: "button", title }));
-    button.addEventListener("click", act);
-    return button;
+  close() {
+    this.watcher.disconnect();
   }
 
   listen(stage) {
@@ -116,8 +94,8 @@ class Lines {
 
   addRow(side, unit, at) {
     const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
-    const element = make("li", kind, "", { role: "option", tabindex: at ? "-1" : "0", title: unit.label });
-    element.appendChild(make("bdi", "", unit.label));
+    const element = html("li", { class: kind, role: "option", tabindex: at ? "-1" : "0", title: unit.label });
+    element.append(html("bdi", {}, unit.label));
     element.row = { side, at, element, ...unit };
     this.columns[side].append(element);
     this.rows[side].push(element.row);
@@ -274,49 +252,47 @@ class Lines {
 
   // --- files: always dark on white, for paper
 
-  svg() {
+  onPaper() {
     const [column, between] = [190, 260];
     const [width, height] = [2 * column + between, this.canvas.clientHeight + 34];
-    const space = "http://www.w3.org/2000/svg";
-    const drawn = document.implementation.createDocument(space, "svg");
-    const add = (tag, attributes, text = "") => {
-      const element = drawn.documentElement.appendChild(drawn.createElementNS(space, tag));
-      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-      element.textContent = text;
-    };
-    for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
-      drawn.documentElement.setAttribute(name, value);
-    add("rect", { width, height, fill: "#fff" });
-    add("text", { x: width / 2, y: 16, "text-anchor": "middle", "font-family": "sans-serif", "font-size": 13 }, this.data.title);
+    const text = { "font-family": "sans-serif", "font-size": 13 };
+    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+    drawn.append(
+      svg("rect", { width, height, fill: "#fff" }),
+      svg("text", { x: width / 2, y: 16, "text-anchor": "middle", ...text }, this.data.title),
+    );
     const sorted = [...this.lines()].sort((a, b) => a[3] - b[3] || a[2] - b[2]);
     for (const [from, to, weight, red] of sorted)
-      add("line", {
+      drawn.append(svg("line", {
         x1: column, x2: column + between, y1: 24 + this.middle(from), y2: 24 + this.middle(to),
         stroke: red ? "#e03131" : "#1f2430", "stroke-opacity": weight.toFixed(3), "stroke-width": 1.6,
-      });
+      }));
     for (const row of [...this.rows.from, ...this.rows.to]) {
       const left = row.side === "from";
-      add("text", {
+      drawn.append(svg("text", {
         x: left ? column - 8 : column + between + 8, y: 24 + this.middle(row.at) + 4,
-        "text-anchor": left ? "end" : "start", "font-family": "sans-serif", "font-size": 13, "unicode-bidi": "isolate",
+        "text-anchor": left ? "end" : "start", ...text, "unicode-bidi": "isolate",
         fill: this.pinned(row) ? "#e03131" : row.special ? "#8a90a0" : "#1f2430",
-      }, row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label);
+      }, row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label));
     }
-    return new XMLSerializer().serializeToString(drawn);
+    return drawn;
   }
 
   savePng() {
     const image = new Image();
     image.onload = () => {
-      const canvas = make("canvas");
+      const canvas = html("canvas");
       const scale = Math.min(3, 8000 / image.height);
       [canvas.width, canvas.height] = [image.width * scale, image.height * scale];
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => save(this.data.name + ".png", blob));
+      canvas.toBlob((blob) => save(`${this.data.name}.png`, blob));
     };
-    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(this.svg());
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(this.onPaper()));
   }
 }
+
+const mount = mounting(Lines);
+export default mount;
 
 // Letters that run from right to left would else take the numbers beside them along.
 function isolated(text) {
@@ -325,10 +301,4 @@ function isolated(text) {
 
 function rowOf(event) {
   return event.target.closest?.("li")?.row ?? null;
-}
-
-function save(name, blob) {
-  const link = make("a", "", "", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,12 +1,18 @@
-"""The guesses for masked words as a table: of the whole model, and without the heads that are switched off."""
+"""The guesses for masked words, of the whole model and without the heads that a reader switches off: by names that an
+address can have, as "3-5", "layer 3", "behavior [SEP]"."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+
+from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
+from bertviz_core.heads import all_heads
+from bertviz_core.plotting import style
 
 if TYPE_CHECKING:
     from bertviz_core.models.predictions import Prediction
@@ -40,3 +46,28 @@ def guesses_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
         for prediction in predictions
         for rank, (label, share) in enumerate(prediction.best, start=1)
     )
+
+
+def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """Names of heads, layers and behaviors that can be switched off, with their heads.
+
+    Args:
+        layers: Number of layers of the model.
+        heads: Number of heads of each layer.
+        behaviors: (layer, head) names, where they are known.
+
+    Returns:
+        Name -> (layer, head) bool: the behaviors that some head has, the layers, the heads.
+    """
+    layer, head = np.indices((layers, heads))
+    named = {} if behaviors is None else {name: behaviors == name for name in BEHAVIORS if name != OTHER}
+    by_behavior = {f"behavior {style.BEHAVIORS[name][-1]}": mask for name, mask in named.items() if mask.any()}
+    by_layer = {f"layer {number + 1}": layer == number for number in range(layers)}
+    single = {each.label(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
+    return by_behavior | by_layer | single
+
+
+def switched_off(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """(layer, head) bool of all chosen names together; None for no head."""
+    masks = [named[name] for name in chosen if name in named]
+    return np.logical_or.reduce(masks) if masks else None

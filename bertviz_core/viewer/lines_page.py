@@ -1,20 +1,26 @@
-"""The lines of every head of one input as one HTML document that needs no network."""
+"""The interactive lines of one input: what their script draws of a head, and every head as one HTML document that needs
+no network."""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
-from bertviz_core.viewer.lines_component import line_data, pack, script, style
-from bertviz_core.viewer.view import InputAttention
+from bertviz_core.viewer.view import InputAttention, shorten
 
-FILE = Path(__file__).parent / "lines_page.js"
+FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
+MAX_CHARACTERS = 200  # of a label that travels
 MAX_BYTES = 30_000_000  # of packed weights
+MIN_WEIGHT = 0.02  # lines below it are not drawn at first
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # What would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
@@ -27,14 +33,35 @@ body { margin: 0; padding: .6rem; background: #fff; color: #1f2430; color-scheme
 """
 
 
+@cache
+def text_of(path: Path) -> str:
+    """The text of a script or style sheet."""
+    return path.read_text(encoding="utf-8")
+
+
+def sides(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
+    """Both columns of tokens as JSON values that the script draws; `masked` has positions from 0."""
+    return {
+        side: [
+            {"label": shorten(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
+            for label, special, start in zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
+        ]
+        for side, units in (("from", attention.queries), ("to", attention.keys))
+    }
+
+
+def pack(weights: np.ndarray) -> str:
+    """base64 of (query, key) weights as little-endian uint16, 65535 for 1: the error is below 1e-5."""
+    return base64.b64encode(np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2").tobytes()).decode()
+
+
 def lines_html(
     attention: InputAttention,
     heads: Sequence[Head],
     head: Head,
     *,
     model: str,
-    caption: str = "",
-    min_weight: float = 0.02,
+    caption: str,
 ) -> str:
     """Build the HTML document of the lines.
 
@@ -44,7 +71,6 @@ def lines_html(
         head: The one that is shown first, of `heads`.
         model: Name of the model.
         caption: A line under the drawing.
-        min_weight: Lines below it are not drawn at first.
 
     Raises:
         InputError: The weights of these heads take more than a page should hold.
@@ -60,14 +86,13 @@ def lines_html(
         str(layer + 1): {str(each.head + 1): pack(attention.of(each)) for each in heads if each.layer == layer}
         for layer in layers
     }
-    first_head = line_data(attention, head, title="", min_weight=min_weight)
     data = {
-        "input": {side: first_head[side] for side in ("from", "to")},
+        "input": sides(attention),
         "weights": weights,
         "layers": list(weights),
         "layer": str(head.layer + 1),
         "head": str(head.head + 1),
-        "minWeight": min_weight,
+        "minWeight": MIN_WEIGHT,
         "model": model,
     }
     return _document(data, f"Attention of {model}", caption)
@@ -78,31 +103,28 @@ def script_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).translate(UNSAFE)
 
 
-def in_frame(document: str, height: int) -> str:
-    """A document inside a frame of its own, for a page whose style and scripts it must not touch."""
+def in_frame(document: str, attention: InputAttention) -> str:
+    """A document inside a frame of its own, for a page whose style and scripts it must not touch; as high as it needs,
+    with rows as attention_lines.js makes them."""
+    count = max(len(attention.queries), len(attention.keys))
+    height = 210 + count * (26 if count <= 26 else 21 if count <= 50 else 16)
     return (
         f'<iframe srcdoc="{escape(document)}" sandbox="allow-scripts allow-downloads" title="Attention lines" '
         f'style="width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 6px"></iframe>'
     )
 
 
-def frame_height(attention: InputAttention) -> int:
-    """Pixels that the document needs; rows are as high as attention_lines.js makes them."""
-    count = max(len(attention.queries), len(attention.keys))
-    return 210 + count * (26 if count <= 26 else 21 if count <= 50 else 16)
-
-
 def _document(data: dict[str, Any], title: str, caption: str) -> str:
+    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in ("elements", "attention_lines", "lines_page"))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
-<style>{STYLE}{style()}</style></head><body>
+<style>{STYLE}{text_of(FOLDER / "attention_lines.css")}</style></head><body>
 <div class="choice"><label>Layer <select id="layer"></select></label>
 <label>Head <select id="head"></select></label>
 <label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
 <output id="minimum"></output></div>
 <div id="lines"></div><p class="caption">{escape(caption)}</p>
 <script type="application/json" id="data">{script_json(data)}</script>
-<script type="module">{script()}
-{FILE.read_text(encoding="utf-8")}</script></body></html>
+<script type="module">{scripts}</script></body></html>
 """

@@ -51,9 +51,9 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
-        for entry in catalogue.ENTRIES:
-            if entry.panel and entry.name != page:
-                links.to(entry.name, entry.title, icon=entry.icon)
+        for entry in catalogue.OF_HEADS:
+            if entry.name != page:
+                links.to(entry.name, entry.title, None, entry.icon)
 
 
 def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,11 +22,13 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.drawing import Drawing, enlarged
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, files, head_panel, methods
-from pages.shared.components.head_map import head_map as mount_map
+from pages.shared import boxes, files, head_panel
+from pages.shared.components import component
 from pages.shared.derived import derived
 from pages.shared.frame import address, appearance, catalogue, choices, links, sidebar
 from pages.shared.frame.selection import Selection
+
+METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 
 
 def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGenerator:
@@ -43,8 +48,8 @@ def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGe
     line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
     if name != "tour" and (step := small_int(address.get("tour"))):
         with line:
-            links.back("tour", f"Tour, step {step}", {"step": str(step)})
-    if catalogue.entry(name).panel:
+            links.to("tour", f"Tour, step {step}", None, links.BACK, step=str(step))
+    if catalogue.entry(name) in catalogue.OF_HEADS:
         with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
             sidebar.stepper(selection)
             head_panel.folded(name, selection)
@@ -130,9 +135,15 @@ def chart(
 
 
 def head_map(described: HeadMap, key: str, alt: str, selection: Selection) -> None:
-    """The map of heads with the chosen head ringed, where it has that head; a click chooses one."""
+    """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one."""
     origin, name = st.session_state.get("origin", ""), files.picture_name(key)
-    mount_map(described, selection.head, key=key, alt=alt, origin=origin, name=name)
+    data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "key": key}
+    component("head_map")(data=described.to_json() | data, key=key, on_head_change=lambda: _head_clicked(key))
+
+
+def _head_clicked(key: str) -> None:
+    if head := st.session_state[key].get("head"):
+        address.choose(head=head)
 
 
 def _clicked(key: str) -> None:
@@ -193,7 +204,7 @@ def about(
         formula: LaTeX, or empty.
         text: Markdown.
         function: What computes the numbers; its source is shown.
-        section: Number of the section of docs/methods.md to link to.
+        section: Number of the section of docs/methods.md that a button opens: it needs no network.
     """
     source: Any = function.fget if isinstance(function, property) else function
     with st.expander("About this figure", icon=":material/functions:"):
@@ -201,8 +212,20 @@ def about(
             st.latex(formula)
         st.markdown(text)
         if section is not None:
-            methods.button(section)
+            heading, methods = methods_section(section)
+            if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
+                st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
         st.code(inspect.getsource(source), language="python")
+
+
+@cache
+def methods_section(number: int) -> tuple[str, str]:
+    """The heading of a section of docs/methods.md, as "4. Entropy", and its text in Markdown; raises LookupError."""
+    for part in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
+        heading, _, text = part.partition("\n")
+        if heading.startswith(f"{number}. "):
+            return heading, text.strip()
+    raise LookupError(f"{METHODS.name} has no section {number}")
 
 
 def ending(

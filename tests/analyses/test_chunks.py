@@ -176,12 +176,12 @@ def test_damaged_sums_are_computed_anew(masked, store):
 
 COMMAND = """
 import sys
-from bertviz_core.analyses import chunks
+from bertviz_core.analyses import chunks, local_run
 from bertviz_core.cli.commands import main
 from bertviz_core.models import reading
 
 reading.CHUNK_TOKENS, chunks.SAVING = int(sys.argv.pop(1)), float("inf")
-journal, compute_chunk = open(sys.argv.pop(1), "a"), chunks.compute_chunk
+journal, compute_chunk = open(sys.argv.pop(1), "a"), local_run.compute_chunk
 
 
 def noted(model, requests, examples, *more):
@@ -189,7 +189,7 @@ def noted(model, requests, examples, *more):
     return compute_chunk(model, requests, examples, *more)
 
 
-chunks.compute_chunk = noted
+local_run.compute_chunk = noted
 main()
 """
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from bertviz_core.analyses import kept_stages as stages
+from bertviz_core.analyses import local_run
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.kept_stages import cut
 from bertviz_core.analyses.probes.options import ProbeOptions
@@ -16,7 +16,6 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.packed_examples import pack_examples, unpack_examples
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
 from bertviz_core.models.sentences import Sentences
@@ -59,14 +58,14 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     request = request_of(tiny, others={"dev": from_bytes(DEV.encode(), "dev")})
     whole = untimed(compute(request, None, model=tiny))
     computed, shares = [], []
-    compute_chunk = stages.compute_chunk
+    compute_chunk = local_run.compute_chunk
 
     def noted(model, requests, examples, *more):
         sums = compute_chunk(model, requests, examples, *more)
         computed.append((requests[0].options["maps"], examples[0].number))
         return sums
 
-    monkeypatch.setattr(stages, "compute_chunk", noted)
+    monkeypatch.setattr(local_run, "compute_chunk", noted)
     while find(store, request) is None:
         try:
             result = compute(request, store, model=tiny, progress=Stops())
@@ -91,7 +90,3 @@ def test_parts_follow_one_another_and_are_as_large_as_allowed(tiny):
     assert [one.number for part in parts for one in part] == [one.number for one in examples] and len(parts) > 3
     for part, following in pairwise(parts):
         assert sum(map(len, part)) <= TOKENS < sum(map(len, [*part, following[0]]))
-    for one, other in zip(examples, unpack_examples(pack_examples(examples)), strict=True):
-        assert one.number == other.number
-        for name in ("ids", "types", "words"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -17,17 +17,18 @@ import pytest
 
 from bertviz_core.analyses import chunks, worker_pass
 from bertviz_core.analyses import kept_stages as stages
+from bertviz_core.analyses.chunk_worker import ChunkWorker
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.model_pass import compute_pass
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
-from bertviz_core.analyses.worker_pass import Cluster, task_of
+from bertviz_core.analyses.worker_pass import Cluster
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.task_queue import Task
-from bertviz_core.errors import BertvizError, Cancelled, SettingsError
+from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
@@ -69,7 +70,7 @@ def request_of(analysis, model) -> Request:
 
 
 def run_on(cluster, request, store, progress=None) -> None:
-    compute_pass([request], store, cluster.execution, progress or Progress(), None, workers=cluster)
+    compute_pass([request], store, cluster, progress or Progress())
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)
@@ -126,27 +127,31 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     assert store.get(request.key()) == here["entropy"]
 
 
-def test_three_workers_and_a_model_that_they_have_not_got(cluster, here, masked, store, monkeypatch):
-    """As on another machine: the folder named to the workers is not there, so that its files are sent."""
-    monkeypatch.setattr(worker_pass, "task_of", lambda *arguments: task_of(*arguments) | {"folder": "/nowhere"})
+class Elsewhere(ChunkWorker):
+    """A worker on another machine, which has no folder with the model."""
+
+    @staticmethod
+    def is_here(folder: str, fingerprint: str) -> bool:
+        return False
+
+
+def test_a_worker_without_the_model_is_sent_its_files(cluster, here, masked, store, monkeypatch):
+    monkeypatch.setattr(worker_pass, "ChunkWorker", Elsewhere)
     request = request_of("dependency_heads", masked)
     with Cluster(Execution("cpu", workers=1)) as third:
-        third.pool.gather(Progress())
-        cluster.pool.workers.append(third.pool.workers[0])
-        run_on(cluster, request, store)
-        cluster.pool.workers.pop()
+        run_on(third, request, store)
     assert store.get(request.key()) == here["dependency_heads"]
 
 
 def test_a_chunk_that_fails_three_times_ends_the_job_and_what_was_done_is_kept(cluster, masked, store, monkeypatch):
     request = request_of("entropy", masked)
-    tasks = Cluster._tasks
+    tasks = worker_pass._tasks
 
-    def broken(self, *arguments):
-        for task in tasks(self, *arguments):
+    def broken(*arguments):
+        for task in tasks(*arguments):
             yield task if task.number != 4 else Task(4, (*task.arguments[:2], b"\xff"))
 
-    monkeypatch.setattr(Cluster, "_tasks", broken)
+    monkeypatch.setattr(worker_pass, "_tasks", broken)
     with pytest.raises(BertvizError, match="Part 5 of the corpus failed 3 times"):
         run_on(cluster, request, store)
     assert (share_done(store, request) or 0) > 0
@@ -161,8 +166,9 @@ def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
     weights.write_bytes(weights.read_bytes()[:-100])
     found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
     request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
-    with pytest.raises(BertvizError):
+    with pytest.raises(ModelError, match="cannot be loaded") as caught:
         run_on(cluster, request, store)
+    assert "save_pretrained" in caught.value.hint
 
 
 def test_a_command_takes_workers_and_says_how_it_goes(masked, tmp_path):

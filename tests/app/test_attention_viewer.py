@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import InputError
-from pages.shared.frame import viewer_link
+from pages.shared.frame import links
 from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.sentences import SENTENCES
 from tests.app.driving import unescaped, words
@@ -333,8 +333,8 @@ def test_a_link_with_a_gold_tree_and_no_text_opens() -> None:
 
 def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> None:
     sentence = {"words": ["vice versa", "."], "governors": [0, 1], "relations": ["root", "punct"]}
-    assert viewer_link.to_tree(sentence) is None
-    assert viewer_link.to_tree(sentence | {"words": ["vice", "."]}) is not None
+    assert links.to_tree(sentence) is None
+    assert links.to_tree(sentence | {"words": ["vice", "."]}) is not None
 
 
 def test_segments_are_remembered_by_the_name_of_the_file_and_forgotten_with_an_upload(demo) -> None:

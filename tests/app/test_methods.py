@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import methods
+from pages.shared.page import methods_section
 from tests.app.driving import open_app
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
 
 def test_a_section_has_its_heading_and_its_text_alone() -> None:
-    heading, text = methods.section(4)
+    heading, text = methods_section(4)
     assert heading.startswith("4. Entropy")
     assert "from_cls" in text
     assert "## " not in text
@@ -20,7 +20,7 @@ def test_a_section_has_its_heading_and_its_text_alone() -> None:
 
 def test_a_section_that_does_not_exist_is_named() -> None:
     with pytest.raises(LookupError, match="99"):
-        methods.section(99)
+        methods_section(99)
 
 
 def shown(app: AppTest) -> list[str]:
@@ -33,7 +33,7 @@ def test_an_about_box_opens_its_section(page: str, title: str) -> None:
     app = open_app(page)
     (button,) = [button for button in app.button if button.label.startswith("Methods")]
     assert title in button.label
-    text = methods.section(int(title.split(".", maxsplit=1)[0]))[1]
+    text = methods_section(int(title.split(".", maxsplit=1)[0]))[1]
     assert text not in shown(app)
     button.click().run()
     assert not app.exception

@@ -6,18 +6,22 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from bertviz_core.engine import pool as pools
 from bertviz_core.engine import ray_cluster
-from bertviz_core.engine.pool import Pool, WorkerLost
+from bertviz_core.engine.pool import Pool
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import check_ray
-from bertviz_core.engine.task_queue import Task, TaskFailed
+from bertviz_core.engine.task_queue import Task
 from bertviz_core.errors import BertvizError, Cancelled, SettingsError
 
 pytest.importorskip("ray")
+
+
+SLOW = 1000
 
 
 class Doubler:
@@ -28,8 +32,17 @@ class Doubler:
             os.kill(os.getpid(), signal.SIGKILL)
         if number == -2:
             raise ValueError("an odd number")
-        time.sleep(0.01)
+        time.sleep(1 if number == SLOW else 0.01)
         return str(2 * number).encode()
+
+    def fragile(self, calls: str, kills: int) -> bytes:
+        """Ends its process the first `kills` times that it is called with this file."""
+        with Path(calls).open("a+b") as file:
+            file.write(b".")
+            file.flush()
+            if file.tell() <= kills:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return b"done"
 
     def process(self) -> int:
         return os.getpid()
@@ -46,6 +59,10 @@ def pool():
     ray.shutdown()
 
 
+def processes(pool) -> list[int]:
+    return pool.prepare(Progress(), "process")
+
+
 def run(pool, numbers, take=None, progress=None) -> dict[int, bytes]:
     answers: dict[int, bytes] = {}
     tasks = (Task(place, (number,)) for place, number in enumerate(numbers))
@@ -57,12 +74,12 @@ def run(pool, numbers, take=None, progress=None) -> dict[int, bytes]:
 
 def test_every_task_is_done_once(pool):
     assert run(pool, range(40)) == {number: str(2 * number).encode() for number in range(40)}
-    assert len(set(pool.call("process").values())) == 2
+    assert len(set(processes(pool))) == 2
     assert run(pool, []) == {}
 
 
 def test_a_lost_worker_is_replaced(pool):
-    victim = next(iter(pool.call("process").values()))
+    victim = processes(pool)[0]
     tasks = iter(range(30))
 
     def killing():
@@ -72,10 +89,10 @@ def test_a_lost_worker_is_replaced(pool):
             yield number
 
     assert run(pool, killing()) == {number: str(2 * number).encode() for number in range(30)}
-    assert victim not in pool.call("process").values() and len(set(pool.call("process").values())) == 2
+    assert victim not in processes(pool) and len(set(processes(pool))) == 2
 
 
-@pytest.mark.parametrize(("number", "reason"), [(-1, "a worker process ended"), (-2, "an odd number")])
+@pytest.mark.parametrize(("number", "reason"), [(-1, "a worker process ended"), (-2, "ValueError: an odd number")])
 def test_a_task_that_fails_three_times_ends_it(pool, number, reason):
     answers = {}
     with pytest.raises(BertvizError, match=f"Part 4 of the corpus failed 3 times: {reason}"):
@@ -84,16 +101,14 @@ def test_a_task_that_fails_three_times_ends_it(pool, number, reason):
     assert run(pool, [1]) == {0: b"2"}
 
 
-def test_a_failure_that_the_answer_tells_is_tried_again(pool):
-    said: list[int] = []
-
-    def take(task, answer):
-        said.append(task.number)
-        if said.count(2) < 3 and task.number == 2:
-            raise TaskFailed("not yet")
-
-    run(pool, range(5), take)
-    assert sorted(said) == [0, 1, 2, 2, 2, 3, 4]
+def test_only_the_task_that_ran_when_its_worker_ended_has_failed(pool, tmp_path):
+    """The second task waits behind the first one twice when that ends their worker, then ends it once itself."""
+    answers = {}
+    with Pool(Doubler, 1, "", "cpu") as single:
+        tasks = [Task(number, (str(tmp_path / f"{number}"), 2 - number)) for number in range(3)]
+        single.run("fragile", tasks, lambda task, answer: answers.update({task.number: answer}), Progress())
+    assert answers == dict.fromkeys(range(3), b"done")
+    assert [len((tmp_path / f"{number}").read_bytes()) for number in range(3)] == [3, 2, 1]
 
 
 def test_a_cancel(pool):
@@ -119,7 +134,7 @@ def test_where_a_lost_worker_cannot_be_replaced_the_others_go_on_and_without_any
                 os.kill(victim, signal.SIGKILL)
             yield number
 
-    victim, survivor = full.call("process").values()
+    victim, survivor = processes(full)
     assert run(full, killing()) == {number: str(2 * number).encode() for number in range(30)}
     assert len(full.workers) == 1
     os.kill(survivor, signal.SIGKILL)
@@ -131,13 +146,13 @@ def test_where_a_lost_worker_cannot_be_replaced_the_others_go_on_and_without_any
 
 def test_without_any_worker_the_job_ends(full, monkeypatch):
     monkeypatch.setattr(pools, "NO_WORKER", 0.5)
-    for process in full.call("process").values():
+    for process in processes(full):
         os.kill(process, signal.SIGKILL)
     with pytest.raises(BertvizError, match="No worker could be started"):
         run(full, range(30))
 
 
-class NeverStarts:
+class NeverStarts(Doubler):
     """A worker whose node is broken."""
 
     def __init__(self) -> None:
@@ -147,35 +162,41 @@ class NeverStarts:
 def test_a_replacement_that_never_starts_ends_the_job_only_without_others(full, monkeypatch):
     monkeypatch.setattr(pools, "PATIENCE", 60)
     monkeypatch.setattr(full, "_class", full.ray.remote(NeverStarts))
-    victim, survivor = full.call("process").values()
+    victim, survivor = processes(full)
     os.kill(victim, signal.SIGKILL)
     assert len(run(full, range(30))) == 30
     full.gather(Progress())
     assert len(full.workers) == 1 and full._failures == pools.TRIES
     os.kill(survivor, signal.SIGKILL)
-    with pytest.raises(WorkerLost, match="Worker processes do not start"):
+    with pytest.raises(BertvizError, match="Worker processes do not start"):
         run(full, range(30))
-    for method in (full.call, lambda name: run(full, [1])):
-        with pytest.raises(WorkerLost, match="No worker is left"):
-            method("process")
+    for method in (processes, lambda full: run(full, [1])):
+        with pytest.raises(BertvizError, match="No worker is left"):
+            method(full)
+
+
+class Unprepared(Doubler):
+    """A worker that joins later, on a machine that lacks something."""
+
+    def process(self) -> int:
+        raise OSError("no weights")
 
 
 def test_a_worker_that_cannot_be_prepared_takes_no_tasks(full, monkeypatch):
-    def prepare(worker):
-        yield worker.double.remote(1)
-        prepared.append(worker)
-        raise WorkerLost("no weights")
-
-    prepared: list[object] = []
     monkeypatch.setattr(pools, "PATIENCE", 60)
-    monkeypatch.setattr(full, "_class", full.ray.remote(Doubler))
-    monkeypatch.setattr(full, "prepare", prepare)
-    victim, survivor = full.call("process").values()
+    monkeypatch.setattr(full, "_class", full.ray.remote(Unprepared))
+    victim, survivor = processes(full)
     os.kill(victim, signal.SIGKILL)
     assert len(run(full, range(30))) == 30
     full.gather(Progress())
-    assert len(prepared) == pools.TRIES
-    assert list(full.call("process").values()) == [survivor]
+    assert full._failures == pools.TRIES
+    assert processes(full) == [survivor]
+
+
+def test_what_a_worker_cannot_be_prepared_for_is_said(full):
+    with pytest.raises(ValueError, match="an odd number"):
+        full.prepare(Progress(), "double", -2)
+    assert len(processes(full)) == 2
 
 
 def test_tasks_are_not_given_out_far_ahead_of_the_first_unfinished_one(pool):
@@ -185,16 +206,12 @@ def test_tasks_are_not_given_out_far_ahead_of_the_first_unfinished_one(pool):
     def tasks():
         for number in range(60):
             given.append(number)
-            yield Task(number, (number,))
+            yield Task(number, (number or SLOW,))
 
     highest = []
-
-    def take(task, answer):
-        if task.number == 0 and len(highest) < 1:
-            highest.append(given[-1])
-            raise TaskFailed("again")
-
-    pool.run("double", tasks(), take, Progress())
+    pool.run(
+        "double", tasks(), lambda task, answer: highest.append(given[-1]) if task.number == 0 else None, Progress()
+    )
     assert given == list(range(60)) and highest[0] <= pools.WINDOW * 2 * pools.AHEAD
 
 

@@ -1,7 +1,8 @@
-"""What the browser draws of a map: every head once, values as shares of the color scale, and nothing of pictures."""
+"""What the browser draws of a map: every head once, values as shares of the color scale, and pictures as bytes."""
 
 from __future__ import annotations
 
+import base64
 import json
 
 import numpy as np
@@ -31,7 +32,9 @@ def test_weights_of_zero_are_in_the_middle_of_the_scale():
     assert described.to_json()["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
 
 
-def test_pictures_travel_apart_and_every_head_has_a_name():
+def test_pictures_travel_as_bytes_and_every_head_has_a_name():
     described = picture_map(np.zeros((2, 3, 4, 5), dtype=np.uint8), base=0)
     assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
-    assert described.to_json()["values"] is None
+    sent = described.to_json()
+    assert sent["values"] is None
+    assert (sent["down"], sent["across"], base64.b64decode(sent["pictures"])) == (4, 5, bytes(2 * 3 * 4 * 5))

@@ -1,13 +1,16 @@
-"""The table of guesses: a row for each run, masked word and guess, with the word's own loss."""
+"""The table of guesses: a row for each run, masked word and guess, with the word's own loss; and what is off."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from bertviz_core.models.predictions import Prediction
-from bertviz_core.viewer.guesses import guesses_frame, loss
+from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switches
+
+BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])
 
 
 def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -> None:
@@ -20,3 +23,31 @@ def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -
     assert frame["loss"].tolist() == [-math.log(0.25)] * 2 + [-math.log(0.125)] * 2
     assert loss(without) - loss(whole) == pytest.approx(math.log(2))
     assert math.isfinite(loss(Prediction(0, "cat", 0.0, 9, ())))
+
+
+def test_names_are_behaviors_layers_and_heads() -> None:
+    named = switches(2, 3, BEHAVIORS)
+    assert list(named) == [
+        "behavior next token",
+        "behavior [SEP]",
+        "layer 1",
+        "layer 2",
+        "1-1",
+        "1-2",
+        "1-3",
+        "2-1",
+        "2-2",
+        "2-3",
+    ]
+    assert named["behavior [SEP]"].tolist() == [[False, False, True], [True, False, False]]
+    assert named["layer 2"].tolist() == [[False] * 3, [True] * 3]
+    assert np.argwhere(named["2-3"]).tolist() == [[1, 2]]
+
+
+def test_several_names_are_off_together() -> None:
+    named = switches(2, 3, BEHAVIORS)
+    off = switched_off(["behavior next token", "2-2", "unknown"], named)
+    assert off is not None
+    assert np.argwhere(off).tolist() == [[0, 0], [1, 1]]
+    assert switched_off([], named) is None
+    assert switched_off(["unknown"], switches(2, 3)) is None

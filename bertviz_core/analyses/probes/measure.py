@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.probes.word_maps import WordMaps
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
-    from bertviz_core.engine.stages import Stages
+    from bertviz_core.engine.stream import StageFunction
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
@@ -42,9 +42,15 @@ def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     return model if request.options["maps"] is None else redrawn(model, request.options["maps"])
 
 
-def run_stages(examples: Sentences, probe_run: ProbeRun, progress: Progress, stages: Stages) -> None:
+def run_stages(
+    examples: Sentences,
+    probe_run: ProbeRun,
+    progress: Progress,
+    run_stage: StageFunction,
+    batch_tokens: int | None,
+) -> None:
     """A pass for each network, and the trainings between them."""
-    probe_run.run(examples, progress, stages)
+    probe_run.run(examples, progress, run_stage, batch_tokens)
 
 
 def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any]) -> Probes:

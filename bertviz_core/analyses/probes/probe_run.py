@@ -24,7 +24,7 @@ from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stages import Pass, Stages
+from bertviz_core.engine.stream import StageFunction
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.sentences import EncodedSentence, Sentences
@@ -60,9 +60,9 @@ class ProbeRun:
         self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
         self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
 
-    def run(self, examples: Sentences, progress: Progress, stages: Stages) -> None:
-        """Train and score every probe; after a cancel nothing is left but the maps that `stages` keep."""
-        self.progress, self.stages = progress, stages
+    def run(self, examples: Sentences, progress: Progress, run_stage: StageFunction, batch_tokens: int | None) -> None:
+        """Train and score every probe; after a cancel nothing is left but the maps that `run_stage` keeps."""
+        self.progress, self.run_stage = progress, run_stage
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
@@ -78,7 +78,7 @@ class ProbeRun:
             with Features(self.encoded, self.rows, self.model.layers * self.model.heads) as features:
                 self._mapped(features, mapped)
         if "structural" in self.options.probes:
-            self._structural()
+            self._structural(batch_tokens)
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
@@ -144,8 +144,7 @@ class ProbeRun:
         """The maps of one of the networks: the trained one has no seed."""
         started = time.monotonic()
         shares = index / len(seeds), (index + 1) / len(seeds)
-        pass_over = Pass({"maps": seeds[index]}, self.encoded, features.take, stage, "sentences", shares)
-        self.stages.run(pass_over, self.model, self.progress)
+        self.run_stage({"maps": seeds[index]}, self.encoded, features.take, shares, stage, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
@@ -178,8 +177,8 @@ class ProbeRun:
         vectors = self.fitting.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16)
         self.pairs = Pairs(names, vectors, weights, values["governor.bias"])
 
-    def _structural(self) -> None:
+    def _structural(self, batch_tokens: int | None) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
-            words.fill(self.progress, self.stages.batch_tokens)
+            words.fill(self.progress, batch_tokens)
             outcome, self.layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
         self.outcomes.append(outcome)

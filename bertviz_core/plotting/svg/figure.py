@@ -190,7 +190,7 @@ class _Sheet:
                 yield from self._color_bar(spec, index)
 
     def _color_bar(self, spec: Spec, index: int) -> Iterator[str]:
-        low, high = _limits(spec)
+        low, high = marks.limits(spec)
         stops = "".join(
             f'<stop offset="{share:g}" stop-color="{opaque(color)}"/>' for share, color in spec["colorscale"]
         )
@@ -222,14 +222,3 @@ def _width(figure: go.Figure) -> int:
     across = len({tuple(figure.layout[f"xaxis{(trace.xaxis or 'x')[1:]}"].domain or (0, 1)) for trace in maps})
     layers = max(len(set(trace.x)) for trace in maps)
     return max(480, min(WIDTH, 110 + across * (50 + int(1.35 * layers * maps[0].marker.size))))
-
-
-def _limits(spec: Spec) -> tuple[float, float]:
-    """The values at both ends of a color scale."""
-    import numpy as np
-
-    values = np.asarray(spec["z"] if "z" in spec else spec["color"], dtype=float)
-    names = ("zmin", "zmax") if "z" in spec else ("cmin", "cmax")
-    extent = (float(np.nanmin(values)), float(np.nanmax(values)))
-    low, high = (other if spec.get(name) is None else spec[name] for name, other in zip(names, extent, strict=True))
-    return float(low), float(high)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import math
 import re
-import struct
-import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -60,14 +57,18 @@ def opaque(color: str) -> str:
     return "#" + "".join(f"{round(int(part) * alpha + 255 * (1 - alpha)):02x}" for part in match.groups()[:3])
 
 
-def scaled(values: np.ndarray, spec: Spec, low: str = "cmin", high: str = "cmax") -> np.ndarray:
+def limits(spec: Spec) -> tuple[float, float]:
+    """The values at both ends of the color scale of a heatmap, or of markers."""
+    way, values = ("z", spec["z"]) if "z" in spec else ("c", spec["color"])
+    known = np.asarray(values, dtype=float)
+    low, high = spec.get(f"{way}min"), spec.get(f"{way}max")
+    return float(np.nanmin(known) if low is None else low), float(np.nanmax(known) if high is None else high)
+
+
+def scaled(values: np.ndarray, spec: Spec) -> np.ndarray:
     """(..., 3) red, green and blue, 0 to 255, of values on a color scale; white where there is no value."""
     values = np.asarray(values, dtype=float)
-    known = values[np.isfinite(values)]
-    bottom, top = (
-        float(fallback if spec.get(name) is None else spec[name])
-        for name, fallback in ((low, known.min(initial=np.inf)), (high, known.max(initial=-np.inf)))
-    )
+    bottom, top = limits(spec)
     share = np.clip((values - bottom) / ((top - bottom) or 1), 0, 1)
     stops = [stop for stop, _ in spec["colorscale"]]
     colors = np.array([_rgb(opaque(color)) for _, color in spec["colorscale"]])
@@ -196,18 +197,16 @@ def bars(trace: Spec, x: Axis, y: Axis, base: dict[Any, float]) -> Iterator[str]
 
 def cells(trace: Spec, x: Axis, y: Axis) -> str:
     """A heatmap as one picture inside the drawing: a pixel for each cell."""
+    import plotly.express as px  # takes a third of a second
+
     z = np.array(trace["z"], dtype=float)
-    pixels = scaled(z, trace, "zmin", "zmax")
-    raw = b"".join(b"\0" + row.tobytes() for row in pixels)
-    header = struct.pack(">IIBBBBB", z.shape[1], z.shape[0], 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(raw, 9)), (b"IEND", b""))
-    png = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
-    )
+    pixels = scaled(z, trace)
+    how = {"binary_string": True, "binary_backend": "pypng", "binary_compression_level": 9}
+    picture = px.imshow(pixels, **how).data[0].source
     left, right = x.at(-0.5), x.at(z.shape[1] - 0.5)
     top, bottom = y.at(-0.5), y.at(z.shape[0] - 0.5)
     return (
         f'<image x="{left:.1f}" y="{min(top, bottom):.1f}" width="{right - left:.1f}" height="{abs(bottom - top):.1f}" '
         f'preserveAspectRatio="none" style="image-rendering:pixelated" '
-        f'href="data:image/png;base64,{base64.b64encode(png).decode()}"/>'
+        f'href="{picture}"/>'
     )

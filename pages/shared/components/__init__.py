@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
+
+from bertviz_core.viewer.lines_page import FOLDER as VIEWER
+from bertviz_core.viewer.lines_page import text_of
+from pages.shared import files
 
 HERE = Path(__file__).parent
 
 
-def component(name: str, **options: Any) -> Callable[..., Any]:
-    """The component that NAME.js and NAME.css of this folder draw."""
-    return st.components.v2.component(name, js=_text(f"{name}.js"), css=_text(f"{name}.css"), **options)
+class Note(NamedTuple):
+    """A line below a drawing, with its link into the attention viewer; empty for none."""
+
+    text: str
+    link: str
 
 
-@cache
-def _text(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
+def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
+    """The component that NAME.js and NAME.css of a folder draw."""
+    script = text_of(VIEWER / "elements.js") + text_of(folder / f"{name}.js")
+    return st.components.v2.component(name, js=script, css=text_of(folder / f"{name}.css"), **options)
+
+
+def drawings(
+    items: Sequence[tuple[str, str]], key: str, links: Sequence[str] = (), notes: Sequence[Sequence[Note]] = ()
+) -> None:
+    """Draw inline SVG, one (title, SVG) under the other: hover texts work, and lines take the theme's text color.
+
+    Args:
+        items: The drawings; the SVG's own text must be escaped already.
+        key: Key of the component.
+        links: To each drawing in the attention viewer, as `links.hidden` gives them; empty for none.
+        notes: The lines below each drawing.
+    """
+    names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]
+    rows = zip(items, names, links or [""] * len(items), notes or [()] * len(items), strict=True)
+    data = [
+        {"title": title, "svg": svg, "file": name, "link": link, "notes": [note._asdict() for note in below]}
+        for (title, svg), name, link, below in rows
+    ]
+    component("drawings", html='<div class="drawings"></div>')(data=data, key=key)

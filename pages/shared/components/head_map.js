@@ -1,10 +1,9 @@
-// The map of heads: layers from left to right, heads from top to bottom. Text only ever enters through textContent.
+// The map of heads: layers from left to right, heads from top to bottom; elements.js comes before this.
 
-const NS = "http://www.w3.org/2000/svg";
 const RING = "#e03131";
 const FAINTEST = 0.07; // of a picture, so that it is seen where its weights are near 0
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const half = 0.5, slim = 0.433;
+const half = 0.5;
 const PATHS = { // of a marker one unit wide
   circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
   square: "M-.45-.45h.9v.9h-.9z",
@@ -14,46 +13,15 @@ const PATHS = { // of a marker one unit wide
   "triangle-left": `M-.577 0L.289-${half}V${half}z`,
   "triangle-right": `M.577 0L-.289-${half}V${half}z`,
 };
-const views = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  let view = views.get(parentElement);
-  if (!view) views.set(parentElement, (view = new HeadMap(parentElement)));
-  view.send = setTriggerValue;
-  view.update(data);
-  return () => {
-    view.watcher.disconnect();
-    document.removeEventListener("head-map-frame", view.listener);
-    view.root.remove();
-    views.delete(parentElement);
-  };
-}
-
-function svg(tag, attributes = {}, content = "") {
-  const element = document.createElementNS(NS, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = content;
-  return element;
-}
-
-function html(parent, tag, className, content = "") {
-  const element = parent.appendChild(document.createElement(tag));
-  element.className = className;
-  element.textContent = content;
-  return element;
-}
 
 class HeadMap {
-  constructor(parent) {
+  constructor() {
     this.off = new Set(); // names of hidden groups
-    this.root = html(parent, "div", "map");
-    this.picture = this.root.appendChild(svg("svg"));
-    this.saveButton = html(this.root, "button", "save", "SVG");
-    this.saveButton.type = "button";
-    this.saveButton.setAttribute("aria-label", "SVG of the map");
-    this.saveButton.addEventListener("click", () => this.save());
-    this.tip = html(this.root, "div", "tip");
-    this.tip.setAttribute("aria-hidden", "true"); // the cell's own label says it
+    this.picture = svg("svg");
+    const saving = button("SVG", () => this.save(), { class: "save", "aria-label": "SVG of the map" });
+    this.tip = html("div", { class: "tip", "aria-hidden": "true" }); // the cell's own label says it
+    this.root = html("div", { class: "map" });
+    this.root.append(this.picture, saving, this.tip);
     this.context = document.createElement("canvas").getContext("2d");
     for (const type of ["pointerover", "focusin"]) this.picture.addEventListener(type, (event) => this.describe(event.target));
     for (const type of ["pointerleave", "focusout"]) this.picture.addEventListener(type, () => this.describe(null));
@@ -63,6 +31,11 @@ class HeadMap {
     this.watcher.observe(this.root);
     this.listener = ({ detail }) => this.frame(detail); // from the player beside it
     document.addEventListener("head-map-frame", this.listener);
+  }
+
+  close() {
+    this.watcher.disconnect();
+    document.removeEventListener("head-map-frame", this.listener);
   }
 
   frame({ map, frame }) {
@@ -100,7 +73,7 @@ class HeadMap {
     if (values) y = this.colorBar(y);
     y = this.origin(y);
     const size = { width: this.width, height: y, viewBox: `0 0 ${this.width} ${y}`, role: "group", "aria-label": this.data.alt };
-    for (const [name, value] of Object.entries(size)) this.picture.setAttribute(name, value);
+    set(this.picture, size);
     this.picture.replaceChildren(...this.drawn);
     const same = active?.head ? `[data-head="${active.head}"]` : active?.entry ? `[data-entry="${active.entry}"]` : null;
     if (same) this.picture.querySelector(same)?.focus({ preventScroll: true });
@@ -143,8 +116,7 @@ class HeadMap {
     (ring ?? grid.querySelector(".point"))?.setAttribute("tabindex", 0);
     if (ring) {
       const box = { fill: "none", stroke: RING, "stroke-width": 3, "pointer-events": "none", class: "ring" };
-      for (const name of ["x", "y", "width", "height"]) box[name] = ring.firstChild.getAttribute(name);
-      grid.lastChild.append(svg("rect", box));
+      grid.lastChild.append(set(ring.firstChild.cloneNode(), box));
     }
     return grid;
   }
@@ -165,9 +137,7 @@ class HeadMap {
       cell.append(this.marker(group, middle, level, size));
       if (group.letter) {
         const letter = this.text(group.letter, middle, level);
-        letter.setAttribute("fill", "#ffffff");
-        letter.setAttribute("font-size", Math.min(this.font, 0.7 * size));
-        cell.append(letter);
+        cell.append(set(letter, { fill: "#ffffff", "font-size": Math.min(this.font, 0.7 * size) }));
       }
     }
     return cell;
@@ -180,8 +150,8 @@ class HeadMap {
       this.drawn.push(this.text(layer + base, this.left + (layer + half) * this.across, foot + 0.9 * this.font));
     for (let head = 0; head < heads; head += every[1])
       this.drawn.push(this.text(head + base, this.left - 0.5 * this.font, this.top + (head + half) * this.down, "end"));
-    const side = this.text("head", 0, 0);
-    side.setAttribute("transform", `translate(${0.8 * this.font} ${(this.top + foot) / 2}) rotate(-90)`);
+    const turned = `translate(${0.8 * this.font} ${(this.top + foot) / 2}) rotate(-90)`;
+    const side = set(this.text("head", 0, 0), { transform: turned });
     this.drawn.push(side, this.text("layer", this.left + (layers * this.across) / 2, foot + 2.3 * this.font));
     return foot + 3.2 * this.font;
   }
@@ -208,9 +178,7 @@ class HeadMap {
     }
     for (const part of [...lines, line]) {
       const text = this.text(part, 4, (y += 1.1 * this.font), "start");
-      text.setAttribute("font-size", share * this.font);
-      text.setAttribute("opacity", 0.75);
-      this.drawn.push(text);
+      this.drawn.push(set(text, { "font-size": share * this.font, opacity: 0.75 }));
     }
     return y + 0.7 * this.font;
   }
@@ -294,17 +262,14 @@ class HeadMap {
     const copy = this.picture.cloneNode(true);
     this.root.style.fontFamily = "";
     this.draw();
-    const style = { xmlns: NS, color: "#1f2430", "font-family": "sans-serif" };
-    for (const [name, value] of Object.entries(style)) copy.setAttribute(name, value);
+    set(copy, { color: "#1f2430", "font-family": "sans-serif" });
     for (const cell of copy.querySelectorAll(".point")) cell.append(svg("title", {}, cell.getAttribute("aria-label")));
     copy.prepend(svg("rect", { width: "100%", height: "100%", fill: "#ffffff" }));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
-    link.download = `${this.data.name}.svg`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    saveSvg(this.data.name, copy);
   }
 }
+
+export default mounting(HeadMap);
 
 // All pictures side by side as one image; base64 of bytes, 255 for weight 1.
 function paint(layers, heads, down, across, pictures) {

@@ -1,29 +1,22 @@
 // Plays the frames of a map of heads, which draws what it is sent (head_map.js).
 
 const INTERVAL = 700; // ms that a frame stays
-const views = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  let view = views.get(parentElement);
-  if (!view) views.set(parentElement, (view = new Player(parentElement)));
-  view.send = setTriggerValue;
-  view.data = data;
-  if (!view.timer) view.show(data.at, false);
-  return () => {
-    clearInterval(view.timer);
-    view.root.remove();
-    views.delete(parentElement);
-  };
-}
 
 class Player {
-  constructor(parent) {
-    this.root = parent.appendChild(document.createElement("div"));
-    this.root.className = "player";
-    this.button = this.root.appendChild(document.createElement("button"));
-    this.button.type = "button";
-    this.label = this.root.appendChild(document.createElement("span"));
-    this.button.addEventListener("click", () => (this.timer ? this.stop() : this.play()));
+  constructor() {
+    this.root = html("div", { class: "player" });
+    this.button = button("", () => (this.timer ? this.stop() : this.play()));
+    this.label = html("span");
+    this.root.append(this.button, this.label);
+  }
+
+  update(data) {
+    this.data = data;
+    if (!this.timer) this.show(data.at, false);
+  }
+
+  close() {
+    clearInterval(this.timer);
   }
 
   play() {
@@ -47,3 +40,5 @@ class Player {
     if (playing) document.dispatchEvent(new CustomEvent("head-map-frame", { detail }));
   }
 }
+
+export default mounting(Player);

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.shared.components import component
 from pages.shared.frame import catalogue, choices
 
 HERE = Path(__file__).parent
@@ -25,10 +26,7 @@ def choose() -> None:
         key=choices.PROJECTOR,
         help="Larger type, stronger lines and no sidebar, to be read from the back of a room.",
     )
-    script = (HERE / "theme_switch.js").read_text(encoding="utf-8")
-    style = (HERE / "theme_switch.css").read_text(encoding="utf-8")
-    switch = st.components.v2.component("theme_switch", js=script, css=style)
-    switch(data={"pages": [entry.name for entry in catalogue.ENTRIES]}, key="theme")
+    component("theme_switch")(data={"pages": [entry.name for entry in catalogue.ENTRIES]}, key="theme")
 
 
 def leave_projector() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from bertviz_core.analyses.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 
 FOLDER = Path(__file__).parents[2]
@@ -17,12 +18,11 @@ ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`name` is the file's stem, the page's address and the analysis's name: one name, everywhere. An analysis that has
-    no file has the page that every analysis can have.
+    """A page that is no analysis's; an `Analysis` is the entry of its own page, the one that every analysis can have
+    where it has no file. `name` is the file's stem and the page's address: one name, everywhere.
 
     Attributes:
         corpus: The kind of corpus that the sidebar offers on this page.
-        panel: Whether the chosen head's numbers from every analysis stand under the page's title.
         reads_maps: Whether its numbers change where norms stand in for attention weights.
     """
 
@@ -30,38 +30,36 @@ class Entry:
     title: str
     icon: str
     section: str
-    corpus: str = "text"
-    panel: bool = True
+    corpus: Kind = "text"
     reads_maps: bool = True
 
 
+Page = Entry | Analysis
+VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
+DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis")
 EXPLORE = (
-    Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", panel=False),
-    Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5"),
-    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", panel=False, reads_maps=False),
-    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", panel=False, reads_maps=False),
-    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", panel=False, reads_maps=False),
+    DEFAULT,
+    VIEWER,
+    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", reads_maps=False),
+    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", reads_maps=False),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", reads_maps=False),
 )
-ANALYSES_PAGES = tuple(
-    Entry(
-        analysis.name,
-        analysis.title,
-        analysis.icon,
-        analysis.section,
-        analysis.corpus,
-        reads_maps=analysis.reads_maps,
-    )
-    for analysis in sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
-)
-BUILT_IN_PAGES = tuple(entry for entry in ANALYSES_PAGES if entry.name in BUILT_IN)
-SECTIONS = {
-    "Explore": EXPLORE,
-    "The paper": tuple(entry for entry in BUILT_IN_PAGES if entry.section.startswith("Section")),
-    "Beyond the paper": tuple(entry for entry in BUILT_IN_PAGES if not entry.section.startswith("Section")),
-    "Installed analyses": tuple(entry for entry in ANALYSES_PAGES if entry.name not in BUILT_IN),
-}
-ENTRIES = (*EXPLORE, *ANALYSES_PAGES)
-DEFAULT = EXPLORE[0]
+BY_SECTION = sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
+OF_HEADS: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
+ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
+
+
+def _section(entry: Page) -> str:
+    """The section of the menu in which a page stands."""
+    if isinstance(entry, Entry):
+        return "Explore"
+    if entry.name not in BUILT_IN:
+        return "Installed analyses"
+    return "The paper" if entry.section.startswith("Section") else "Beyond the paper"
+
+
+MENU = ("Explore", "The paper", "Beyond the paper", "Installed analyses")
+SECTIONS = {name: [entry for entry in ENTRIES if _section(entry) == name] for name in MENU}
 
 
 def sections() -> dict[str, list[st.Page]]:
@@ -69,7 +67,7 @@ def sections() -> dict[str, list[st.Page]]:
     return {name: [_page(entry) for entry in entries] for name, entries in SECTIONS.items() if entries}
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> Page:
     """The entry of a page by its address; the default page's is empty."""
     return next((e for e in ENTRIES if e.name == name), DEFAULT)
 
@@ -79,7 +77,7 @@ def page(name: str) -> st.Page | None:
     return next((_page(entry) for entry in ENTRIES if entry.name == name), None)
 
 
-def _page(entry: Entry) -> st.Page:
+def _page(entry: Page) -> st.Page:
     path = FOLDER / f"{entry.name}.py"
     script = path if path.is_file() else _analysis_page(entry.name)
     return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

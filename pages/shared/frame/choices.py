@@ -5,8 +5,6 @@ They take their values from the address on arrival; afterwards the address follo
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -24,100 +22,99 @@ T = TypeVar("T")
 Read = Callable[[str], Any]
 
 
-def selectbox(
-    label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, unavailable: str = "", **more: Any
-) -> T:
-    """A selectbox; `follows` and `unavailable` as in `_restore`."""
-    read, custom = _one_of(options), more.get("accept_new_options", False)
-    _restore(label, key, default, str if custom else read, None if custom else options, follows, unavailable)
-    if follows:
-        more["on_change"] = _explicit(key, more.get("on_change"))
-    return _drawn(key, default, st.selectbox(label, options, key=key, **_sized(more)), follows)
+def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
+    """A selectbox."""
+    if more.get("accept_new_options"):
+        return _choice(st.selectbox, label, options, default=default, read=str, **more)
+    return _choice(st.selectbox, label, options, default=default, read=_one_of(options), valid=options, **more)
 
 
-def segmented(label: str, options: Sequence[T], *, key: str, default: T, follows: bool = False, **more: Any) -> T:
+def segmented(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
     """A segmented control, one option of which is always chosen."""
-    _restore(label, key, default, _one_of(options), options, follows)
-    if follows:
-        more["on_change"] = _explicit(key, more.get("on_change"))
-    chosen = st.segmented_control(label, options, required=True, key=key, **more)
-    return _drawn(key, default, default if chosen is None else chosen, follows)
+    more |= {"required": True, "read": _one_of(options), "valid": options}
+    chosen = _choice(st.segmented_control, label, options, default=default, **more)
+    return default if chosen is None else chosen
 
 
-def select_slider(label: str, options: Sequence[T], *, key: str, default: T, **more: Any) -> T:
+def select_slider(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
     """A slider over options."""
-    _restore(label, key, default, _one_of(options), options)
-    return _drawn(key, default, st.select_slider(label, options, key=key, **more))
+    return _choice(st.select_slider, label, options, default=default, read=_one_of(options), valid=options, **more)
 
 
-def slider(label: str, low: float, high: float, default: float, step: float, *, key: str, **more: Any) -> float:
+def slider(label: str, low: float, high: float, default: float, step: float, **more: Any) -> float:
     """A slider over numbers."""
-    _restore(label, key, default, functools.partial(_number, low=low, high=high))
-    return _drawn(key, default, st.slider(label, low, high, step=step, key=key, **more))
+    return _choice(st.slider, label, low, high, step=step, default=default, read=_between(float, low, high), **more)
 
 
-def number(
-    label: str, low: int, high: int = 10**9, default: int | None = 0, *, key: str, follows: bool = False, **more: Any
-) -> Any:
-    """A whole number; None where the default is None and nothing is entered. `follows` as in `_restore`."""
-    _restore(label, key, default, functools.partial(_whole, low=low, high=high), range(low, high + 1), follows)
-    if follows:
-        more["on_change"] = _explicit(key, more.get("on_change"))
-    empty = {"value": None} if default is None else {}
-    draw: Any = st.number_input
-    return _drawn(key, default, draw(label, low, high, key=key, **empty, **_sized(more)), follows)
+def number(label: str, low: int, high: int = 10**9, default: int | None = 0, **more: Any) -> Any:
+    """A whole number; None where the default is None and nothing is entered."""
+    more |= {"value": None} if default is None else {}
+    more |= {"read": _between(small_int, low, high), "valid": range(low, high + 1)}
+    return _choice(st.number_input, label, low, high, default=default, **more)
 
 
 def page_of(total: int, size: int, *, key: str) -> int:
     """The page, from 1, of `total` things of which a page shows `size`; not drawn where one page has them all."""
     pages = max(1, -(-total // size))
-    chosen: int = number(f"Page of {pages:,}", 1, pages, 1, key=key, width=140) if pages > 1 else 1
-    return chosen
+    return int(number(f"Page of {pages:,}", 1, pages, 1, key=key, width=140)) if pages > 1 else 1
 
 
-def toggle(label: str, *, key: str, **more: Any) -> bool:
+def toggle(label: str, **more: Any) -> bool:
     """A switch that is off by default."""
-    _restore(label, key, False, _one_of((True, False)))
-    return _drawn(key, False, st.toggle(label, key=key, **more))
+    return _choice(st.toggle, label, default=False, read=_one_of((True, False)), **more)
 
 
-def checkbox(label: str, *, key: str, **more: Any) -> bool:
+def checkbox(label: str, **more: Any) -> bool:
     """A checkbox that is off by default."""
-    _restore(label, key, False, _one_of((True, False)))
-    return _drawn(key, False, st.checkbox(label, key=key, **more))
+    return _choice(st.checkbox, label, default=False, read=_one_of((True, False)), **more)
 
 
-def text(
-    draw: Callable[..., str | None], label: str, *, key: str, default: str, maximum: int | None = None, **more: Any
-) -> str:
-    """A text, drawn by st.text_input or st.text_area; at `maximum` so many characters of it go to the address."""
-    _restore(label, key, default, str)
-    return _drawn(key, default, draw(label, key=key, **_sized(more)) or "", maximum=maximum)
+def text(label: str, *, default: str, **more: Any) -> str:
+    """A line of text."""
+    return _choice(st.text_input, label, default=default, read=str, **more)
 
 
 def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
     """Several options, separated by commas in the address."""
     read = _one_of(options)
+    more["read"] = lambda value: [read(part) for part in value.split(",") if part]
     if key in st.session_state:
         st.session_state[key] = [option for option in st.session_state[key] if option in options]
-    _restore(label, key, list(default), lambda value: [read(part) for part in value.split(",") if part])
-    return _drawn(key, list(default), st.multiselect(label, options, key=key, **more))
+    return _choice(st.multiselect, label, options, key=key, default=list(default), **more)
 
 
-def _restore(
-    label: str, key: str, default: Any, read: Read, valid: Any = None, follows: bool = False, unavailable: str = ""
-) -> None:
-    """Give a choice its value before it is drawn.
+def _choice(
+    draw: Callable[..., Any], label: str, *arguments: Any, key: str, default: T, read: Read, valid: Any = None,
+    follows: bool = False, unavailable: str = "", maximum: int | None = None, **more: Any,
+) -> T:  # fmt: skip
+    """Draw a choice with its value from the address, and note it for the address.
 
     Args:
-        label: Label of the widget.
+        draw: A widget of Streamlit, with its `label` and further `arguments`.
+        label: As the widget shows it.
+        arguments: Of the widget, after its label.
         key: Key of the widget and of the parameter.
         default: Without a parameter.
-        read: From the parameter's text; raises ValueError.
+        read: From the parameter's text; raises ValueError or KeyError.
         valid: The values there are, where these change.
         follows: Whether the choice moves with its default as long as the reader has not chosen.
         unavailable: Why a value is not there, with {} for it.
+        maximum: So many characters go to the address.
+        more: Of the widget.
     """
+    _restore(label, key, default, read, valid, follows, unavailable)
+    if follows:
+        more["on_change"] = _explicit(key, more.get("on_change"))
+    if isinstance(more.get("width"), int) and draw is not st.slider:
+        more["width"] = wide(more["width"], ROOM)
+    value: T = draw(label, *arguments, key=key, **more)
+    is_default = value == default and not (follows and key in current().explicit)
+    current().drawn[key] = None if is_default or value is None else _text(value)[:maximum]
+    return value
+
+
+def _restore(label: str, key: str, default: Any, read: Read, valid: Any, follows: bool, unavailable: str) -> None:
+    """Give a choice its value before it is drawn; the arguments are those of `_choice`."""
     address = current()
     if key not in address.restored or key not in st.session_state:
         st.session_state[key] = _arrived(label, key, default, read, unavailable)
@@ -148,19 +145,11 @@ def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -
     parameter = address.parameters[key]
     try:
         return read(parameter)
-    except ValueError:
+    except (KeyError, ValueError):
         name = isolated(f"“{parameter[:40]}”")
         address.problems[key] = (unavailable.format(name) or f"{label}: {name} is not available here", default)
         address.explicit.discard(key)
         return default
-
-
-def _drawn(key: str, default: Any, value: T, follows: bool = False, maximum: int | None = None) -> T:
-    """Note a choice for the address."""
-    address = current()
-    is_default = value == default and not (follows and key in address.explicit)
-    address.drawn[key] = None if is_default or value is None else _text(value)[:maximum]
-    return value
 
 
 def _explicit(key: str, then: Callable[[], None] | None) -> Callable[[], None]:
@@ -181,28 +170,17 @@ def _text(value: Any) -> str:
 
 
 def _one_of(options: Sequence[Any]) -> Read:
-    known = {_text(option): option for option in options}
+    return {_text(option): option for option in options}.__getitem__
 
+
+def _between(convert: Read, low: float, high: float) -> Read:
     def read(parameter: str) -> Any:
-        if parameter not in known:
+        value = convert(parameter)
+        if value is None or not low <= value <= high:
             raise ValueError(parameter)
-        return known[parameter]
+        return value
 
     return read
-
-
-def _number(parameter: str, low: float, high: float) -> float:
-    value = float(parameter)
-    if not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(parameter)
-    return value
-
-
-def _whole(parameter: str, low: int, high: int) -> int:
-    value = small_int(parameter)
-    if value is None or not low <= value <= high:
-        raise ValueError(parameter)
-    return value
 
 
 def projecting() -> bool:
@@ -213,11 +191,6 @@ def projecting() -> bool:
 def wide(pixels: int, share: float = TYPE) -> int:
     """So many pixels, or a share of them where the page is shown to a room."""
     return round(share * pixels) if projecting() else pixels
-
-
-def _sized(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a widget whose width is in pixels."""
-    return options | {"width": wide(options["width"], ROOM)} if isinstance(options.get("width"), int) else options
 
 
 def ahead(key: str, default: str) -> str:

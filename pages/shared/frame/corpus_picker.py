@@ -13,7 +13,6 @@ from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import boxes, services
 from pages.shared.frame import address, catalogue, links, uploads
-from pages.shared.frame.catalogue import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ UPLOAD_FORMS = {
 POPOVER = "add a corpus"
 
 
-def choose(entry: Entry) -> Source:
+def choose(entry: catalogue.Page) -> Source:
     """Draw the choice; raises InputError for a link or an upload that opens nothing (any more)."""
     kind = entry.corpus
     problem = _follow_address(kind) or _forget_deleted(kind)
@@ -189,7 +188,7 @@ def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
         st.session_state["offer"] = (address, own)
 
 
-def _offer_page(entry: Entry) -> None:
+def _offer_page(entry: catalogue.Page) -> None:
     """After an upload of another kind than this page reads: the page that reads it, and its sentences as text."""
     address, kind = st.session_state.get("offer", ("", ""))
     upload = uploads.visible(kind).get(address) if address else None
@@ -198,7 +197,7 @@ def _offer_page(entry: Entry) -> None:
         return
     page = next(other for other in catalogue.ENTRIES if other.corpus == kind)
     st.info(f"“{boxes.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
-    links.to(page.name, f"Open {page.title}", icon=page.icon, corpus=address)
+    links.to(page.name, f"Open {page.title}", None, page.icon, corpus=address)
     if entry.corpus == "text":
         st.button("Use its sentences as text", on_click=_use_sentences, args=(address,), icon=":material/notes:")
 

@@ -24,7 +24,7 @@ from pages.shared.frame.owner_cookie import OwnerCookie
 from pages.shared.frame.upload_quota import UploadQuota
 
 # What the first page imports; torch and transformers are none of it.
-SHARED = ("page", "views.overview_view", "views.clearest_heads", "components.head_map")
+SHARED = ("page", "views.overview_view", "views.clearest_heads")
 # What pages import when they need it.
 LATER = ("scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))

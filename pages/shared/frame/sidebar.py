@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -14,7 +15,6 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
 from pages.shared.frame import address, appearance, catalogue, choices, corpus_picker, links, uploads
-from pages.shared.frame.catalogue import Entry
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
@@ -28,7 +28,7 @@ HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
 }
 
 
-def choose(entry: Entry, opening_head: Callable[[str, Selection], Head]) -> None:
+def choose(entry: catalogue.Page, opening_head: Callable[[str, Selection], Head]) -> None:
     """Draw the sidebar and hand the choice to the page; raises BertvizError for a model or corpus not there.
 
     Args:
@@ -65,35 +65,44 @@ def _menu() -> None:
         st.caption(section)
         with st.container(gap="xxsmall"):
             for page in pages:
-                st.page_link(page, width="stretch", query_params=links.back_to(page.url_path or catalogue.DEFAULT.name))
+                st.page_link(
+                    page, width="stretch", query_params=links.last_visit(page.url_path or catalogue.DEFAULT.name)
+                )
     st.divider()
 
 
 def _model() -> Checkpoint:
-    access = services.access()
     known: list[str] = st.session_state.setdefault("models", _known_models())
-    requested = choices.ahead("model", DEMO)
+    checkpoint, name = pick_model("Model", known, key="model", default=DEMO)
+    if name and st.session_state.get("model remembered") != name:
+        st.session_state["model remembered"] = name
+        if name not in (DEMO, *allowed.models(services.access())):
+            recent.remember(services.store(), uploads.owner(), name)
+    millions = checkpoint.parameters() / 1e6
+    st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
+    return checkpoint
+
+
+def pick_model(label: str, known: list[str], *, key: str, default: str, **more: Any) -> tuple[Checkpoint, str]:
+    """Draw the choice of a model, and find it; `known` gets the one that the address names."""
+    access = services.access()
+    can_name = access.folders is None, access.downloads != 0
+    requested = choices.ahead(key, default)
     if requested not in known:
         known.append(requested)
     names = short_names(known)
     at = f" Chosen: `{requested}`." if names[requested] != requested else ""
     name = choices.selectbox(
-        "Model",
+        label,
         known,
-        key="model",
-        default=DEMO,
-        accept_new_options=access.folders is None or access.downloads != 0,
+        key=key,
+        default=default,
+        accept_new_options=any(can_name),
         format_func=lambda name: names.get(name, name),
-        help="`demo` ships with the project. " + HOW_TO_NAME[access.folders is None, access.downloads != 0] + at,
+        help=f"`demo` ships with the project. {HOW_TO_NAME[can_name]}{at}",
+        **more,
     )
-    checkpoint = find(name or DEMO, access=access)
-    if name and st.session_state.get("model remembered") != name:
-        st.session_state["model remembered"] = name
-        if name not in (DEMO, *allowed.models(access)):
-            recent.remember(services.store(), uploads.owner(), name)
-    millions = checkpoint.parameters() / 1e6
-    st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
-    return checkpoint
+    return find(name or DEMO, access=access), name
 
 
 def _known_models() -> list[str]:
@@ -102,7 +111,7 @@ def _known_models() -> list[str]:
     return list(dict.fromkeys([*offered, *recent.models(services.store(), uploads.owner())]))
 
 
-def _settings(checkpoint: Checkpoint, entry: Entry) -> Settings:
+def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> Settings:
     mode = choices.segmented(
         "Mode",
         MODES,

@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.analyses.ablation.result import Ablation, Word
 from pages.shared import boxes
 from pages.shared.boxes import joined, plain
-from pages.shared.frame import viewer_link
+from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
 
 TOLERANCE = 0.05  # of the whole model's loss
@@ -26,7 +26,7 @@ def words(result: Ablation, selection: Selection) -> None:
             f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{joined(word.left)}] **{plain(word.shown)}** "
             f":gray[{joined(word.right)}]"
         )
-        viewer_link.to_segment(word.number)
+        links.to_segment(word.number)
 
 
 def needed(result: Ablation) -> str:

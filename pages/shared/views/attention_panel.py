@@ -14,16 +14,15 @@ from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.plotting.head_map import picture_map
 from bertviz_core.viewer.guesses import guesses_frame
+from bertviz_core.viewer.lines_page import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, page
 from pages.shared.boxes import plain
-from pages.shared.components.attention_lines import attention_lines
+from pages.shared.components import component
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens, token_pair
-from pages.shared.views.beside import Side, drawing_name
-
-KEY = "attention-lines"
+from pages.shared.views.beside import Side
 
 
 def claim(attention: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
@@ -47,28 +46,10 @@ def claim(attention: InputAttention, selection: Selection, view: View, min_weigh
     st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
 
 
-def lines(
-    attention: InputAttention,
-    selection: Selection,
-    original: OneInput,
-    can_mask: bool,
-    min_weight: float,
-    masked: Sequence[int],
-) -> None:
-    """The drawing; pins and masks go to the address."""
-    title = f"Head {selection.label}, {selection.checkpoint.label}"
-    side = Side(
-        attention, selection.head, title, drawing_name(selection, selection.head), original, masked, same_tokens=True
-    )
-    _lines(side, KEY, can_mask, min_weight)
+def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
+    """The drawing of one side; only its head's matrix travels. Pins and masks go to the address: one on one side is on
+    the other too, where it has the same tokens."""
 
-
-def beside(other: Side, can_mask: bool, min_weight: float) -> None:
-    """The second drawing: a pin or a mask on one side is on the other too, where it has the same tokens."""
-    _lines(other, f"{KEY}-2", can_mask and other.same_tokens, min_weight)
-
-
-def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
     def pinned() -> None:
         pins = st.session_state[key]["pins"]
         if pins is not None and side.same_tokens:
@@ -76,20 +57,17 @@ def _lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
             address.put("dependents", "")
             token_pair.follow_pins()
 
-    attention_lines(
-        side.attention,
-        side.head,
-        key=key,
-        text=side.original.digest(),
-        title=side.title,
-        name=side.name,
-        min_weight=min_weight,
-        pins=marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
-        masked=side.masked,
-        can_mask=can_mask,
-        on_pins=pinned,
-        on_mask=lambda: _mask(side.original, side.attention, key),
-    )
+    data = sides(side.attention, side.masked) | {
+        "weights": pack(side.attention.of(side.head)),
+        "minWeight": min_weight,
+        "title": side.title,
+        "name": side.name,
+        "text": side.original.digest(),  # with another text the reader's pins give way to those of the address
+        "pins": marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
+        "canMask": can_mask and side.same_tokens,
+    }
+    draw = component("attention_lines", FOLDER)
+    draw(data=data, key=key, on_pins_change=pinned, on_mask_change=lambda: _mask(side.original, side.attention, key))
 
 
 def pictures(attention: InputAttention, selection: Selection) -> None:
@@ -135,12 +113,7 @@ def quoted(label: str, bold: bool) -> str:
 
 
 def downloads(
-    attention: InputAttention,
-    selection: Selection,
-    original: OneInput,
-    pair: tuple[int, int],
-    shape: str,
-    guesses: Mapping[str, Sequence[Prediction]],
+    side: Side, selection: Selection, pair: tuple[int, int], shape: str, guesses: Mapping[str, Sequence[Prediction]]
 ) -> None:
     """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
@@ -148,14 +121,15 @@ def downloads(
     Args:
         guesses: Heads switched off, empty for the whole model -> the predictions.
     """
-    about = exports.input_origin(selection.checkpoint, selection.settings, original.digest())
-    name = f"{drawing_name(selection, selection.head)}-{original.digest()[:8]}"
+    attention, head, digest = side.attention, side.head, side.shown.digest()
+    about = exports.input_origin(selection.checkpoint, selection.settings, digest)
+    name = f"{side.name}-{digest[:8]}"
     masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(guesses_frame(guesses).assign(**about)))}
     files.offer(
         {
-            "CSV": (f"{name}.csv", lambda: attention.to_csv(selection.head, {"head": selection.head.label(), **about})),
+            "CSV": (f"{name}.csv", lambda: attention.to_csv(head, {"head": head.label(), **about})),
             "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
-            "HTML": (f"{name}.html", lambda: exports.input_html(attention, selection.head, about)),
+            "HTML": (f"{name}.html", lambda: exports.input_html(attention, head, about)),
             "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
         }
         | (masked if any(guesses.values()) else {})

@@ -11,13 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
+from bertviz_core.models.checkpoint import DEMO, Checkpoint
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
-from pages.shared.frame import choices
+from pages.shared.frame import choices, sidebar
 from pages.shared.frame.selection import Selection, head_options
 from pages.shared.views import input_choice
 
@@ -34,6 +34,7 @@ class Side:
         title: What it is, in a few words.
         name: File name of saved drawings, without the suffix.
         original: The input as this side's model reads it.
+        shown: The same with masks, unless it is shown as it was before masking.
         masked: Positions of masked tokens, from 0.
         same_tokens: Whether it has the tokens of the first side, so that pins and masks serve both.
     """
@@ -43,8 +44,9 @@ class Side:
     title: str
     name: str
     original: OneInput
+    shown: OneInput
     masked: Sequence[int]
-    same_tokens: bool
+    same_tokens: bool = True
 
 
 def kind() -> str:
@@ -58,51 +60,60 @@ def first_title(kind: str, selection: Selection) -> str:
     return f"Head {selection.label}{differing.get(kind, '')}"
 
 
+def side(
+    selection: Selection,
+    model: AttentionModel,
+    view: View,
+    head: Head,
+    title: str,
+    original: OneInput,
+    masked: Sequence[int] = (),
+    *,
+    before: bool = False,
+) -> Side:
+    """One head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
+    shown = mask(original, masked, model.tokens) if masked and not before else original
+    weights = selection.settings.weights
+    attention = look(shown.layout, services.attention(model, shown.example, weights), view)
+    name = exports.slug("attention", *["norms"] * (weights == "norms"), selection.checkpoint.label, head.label())
+    return Side(attention, head, title, name, original, shown, masked)
+
+
 def choose(
     panel: DeltaGenerator,
     kind: str,
     selection: Selection,
     model: AttentionModel,
+    view: View,
     original: OneInput,
     masked: Sequence[int],
-    view: View,
 ) -> Side | None:
     """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
+    head, title = selection.head, f"Head {selection.label}"
     try:
         with panel:
             if kind == HEADS:
                 head = _head(selection.checkpoint, selection.head)
-                return _side(selection, model, original, masked, view, head, f"Head {head.label(selection.base)}")
-            if kind == MODELS:
-                return _other_model(selection, original, masked, view)
-            if kind == WEIGHTS:
+                title = f"Head {head.label(selection.base)}"
+            elif kind == MODELS:
+                return _other_model(selection, view, original, masked)
+            elif kind == WEIGHTS:
                 other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
                 selection = replace(selection, settings=replace(selection.settings, weights=other))
-                title = f"Head {selection.label}, {other}"
-                return _side(selection, model, original, masked, view, selection.head, title)
+                title += f", {other}"
+            else:
+                return None
+            return side(selection, model, view, head, title, original, masked)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
         boxes.error(problem)
-    return None
+        return None
 
 
-def _other_model(selection: Selection, original: OneInput, masked: Sequence[int], view: View) -> Side:
+def _other_model(selection: Selection, view: View, original: OneInput, masked: Sequence[int]) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
-    requested = choices.ahead("model2", known[0])
-    if requested not in known:
-        known.append(requested)
-    access, names = services.access(), short_names(known)
-    name = choices.selectbox(
-        "Other model",
-        known,
-        key="model2",
-        default=known[0],
-        accept_new_options=access.folders is None or access.downloads != 0,
-        format_func=lambda name: names.get(name, name),
-        width=280,
-    )
-    checkpoint = find(name or DEMO, access=access)
+    checkpoint, _ = sidebar.pick_model("Other model", known, key="model2", default=known[0], width=280)
     selection.settings.check(checkpoint.max_length)
     head = _head(checkpoint, selection.head)
     model = services.model(checkpoint, selection.settings.dtype)
@@ -113,28 +124,7 @@ def _other_model(selection: Selection, original: OneInput, masked: Sequence[int]
     if not same:
         st.caption("This model reads other tokens: pins and masks of one side do not serve the other.")
     title = f"Head {head.label(selection.base)}, {checkpoint.label}"
-    return replace(_side(there, model, other, positions, view, head, title), same_tokens=same)
-
-
-def _side(
-    selection: Selection,
-    model: AttentionModel,
-    original: OneInput,
-    masked: Sequence[int],
-    view: View,
-    head: Head,
-    title: str,
-) -> Side:
-    shown = mask(original, masked, model.tokens) if masked else original
-    maps = services.attention(model, shown.example, selection.settings.weights)
-    name = drawing_name(selection, head)
-    return Side(look(shown.layout, maps, view), head, title, name, original, masked, same_tokens=True)
-
-
-def drawing_name(selection: Selection, head: Head) -> str:
-    """File name of saved lines: what they show of which model."""
-    norms = ["norms"] * (selection.settings.weights == "norms")
-    return exports.slug("attention", *norms, selection.checkpoint.label, head.label())
+    return replace(side(there, model, view, head, title, other, positions), same_tokens=same)
 
 
 def _head(checkpoint: Checkpoint, first: Head) -> Head:

@@ -20,9 +20,9 @@ from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
 from bertviz_core.overview.head_summary import Relation, Results, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.derived import derived
-from pages.shared.frame import links, viewer_link
+from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
 
 LONGEST = 34  # tokens shown of a segment
@@ -83,8 +83,8 @@ def relations(results: Results, selection: Selection) -> None:
             )
         best = derived(_best, shown, each)
         drawn = [(example.where, example_svg(example, each.head, each.direction)) for example in best]
-        targets = [viewer_link.to_tree(example.sentence, example.chosen, each.direction, each.head) for example in best]
-        addresses = viewer_link.hidden(f"gallery-{each.name}", targets)
+        targets = [links.to_tree(example.sentence, example.chosen, each.direction, each.head) for example in best]
+        addresses = links.hidden(f"gallery-{each.name}", targets)
         drawings(drawn, f"gallery-{each.name}", addresses)
 
 

@@ -13,11 +13,11 @@ from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.writing import isolated
 from pages.shared import services
-from pages.shared.components.drawings import Note, drawings
+from pages.shared.components import Note, drawings
 from pages.shared.derived import derived
-from pages.shared.frame import address, choices, viewer_link
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 
 SHOWN = 3  # passages on one page
 INK = "currentColor"
@@ -31,7 +31,7 @@ def documents(result: AntecedentCounts, request: Request, choice: Choice, select
         which = choices.segmented("Guesses", ("all", "right", "wrong"), key="guesses", default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=ORDERS[2], width=200)
         minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="over", width=220)
-        searched = tuple(word_search.words("document_search"))
+        searched = corpus_search.words("document_search")
     query = PassageQuery(choice, which, minimum, searched, order)
     collection = _collection(result, request)
     counts = derived(tally, collection, query)
@@ -46,8 +46,8 @@ def documents(result: AntecedentCounts, request: Request, choice: Choice, select
     )
     shown = derived(find, collection, query, counts, SHOWN * (number - 1), SHOWN)
     targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
-    links = iter(viewer_link.hidden("guesses", targets))
-    notes = [[Note(_described(guess), next(links)) for guess in passage.listed] for passage in shown]
+    addresses = iter(links.hidden("guesses", targets))
+    notes = [[Note(_described(guess), next(addresses)) for guess in passage.listed] for passage in shown]
     items = [(_title(passage), draw(passage.document, passage.drawn, INK)) for passage in shown]
     drawings(items, "passages", notes=notes)
 
@@ -76,5 +76,5 @@ def _described(guess: ListedGuess) -> str:
 
 def _target(guess: ListedGuess, choice: Choice) -> dict[str, str] | None:
     """The window in which the guess was made, with the mention's head word pinned."""
-    pinned = f"{viewer_link.SIDES[choice.direction]}{guess.head + 1}"
-    return viewer_link.to_words(guess.window, dependents=pinned, least="0")
+    pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
+    return links.to_words(guess.window, dependents=pinned, least="0")

@@ -1,4 +1,4 @@
-"""A search by word over the whole corpus of a text page, and the way from a line to its segment."""
+"""Searches by word: in a list of sentences, and over the whole corpus of a text page with the way to a segment."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from collections.abc import Callable
 import streamlit as st
 
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.word_search import Hit, search
+from bertviz_core.corpora.word_search import Hit, search, searched_words
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
 from pages.shared.boxes import plain
 from pages.shared.frame import address, choices
-from pages.shared.views import word_search
 
 SHOWN = 10  # lines on one page
 POPOVER = "corpus-search"
+MAX_LETTERS = 60
+
+
+def words(key: str) -> tuple[str, ...]:
+    """The words for which the reader searches, lower case; none where nothing is searched."""
+    return tuple(searched_words(box(key)))
+
+
+def box(key: str) -> str:
+    """The box of a search; returns its text as the reader typed it."""
+    help_text = "A word, or several that stand one after the other. * stands for any ending."
+    return choices.text("Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
 
 
 def draw(source: Source, choose: Callable[[Hit], None]) -> None:
@@ -26,7 +37,7 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
             address.get(key)
         return
     with panel:
-        text = word_search.text("find")
+        text = box("find")
         if not text.strip():
             st.caption("Finds every line of the corpus that has these words one after the other.")
             return

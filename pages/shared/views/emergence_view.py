@@ -16,7 +16,7 @@ from bertviz_core.overview.head_summary import counted
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import boxes, page
-from pages.shared.components.player import player
+from pages.shared.components import component
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
@@ -97,7 +97,8 @@ def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None
         with line:
             frames = derived(film, result, labels, shown, selection.base)
             titles = [f"step {step:,}" for step in result.steps]
-            player(frames, titles, index, map_key=MAP, key=PLAYER, on_stop=lambda: _stopped(result))
+            data = {"frames": frames, "titles": titles, "at": index, "map": MAP}
+            component("player")(data=data, key=PLAYER, on_at_change=lambda: _stopped(result), width="content")
     with right:
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
         figure = page.drawn(course_figure, result, labels, index, linear=linear())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.numbers import small_int
-from bertviz_core.plotting.arcs import Arc, sentence_svg
-from bertviz_core.plotting.writing import isolated
-from pages.shared.components.drawings import drawings
+from bertviz_core.plotting.arcs import gold_arc, sentence_svg
+from pages.shared.components import drawings
 from pages.shared.frame import address, choices
 from pages.shared.views import marked_tokens
 
@@ -29,14 +30,8 @@ def _draw(single: OneInput) -> None:
     words = single.example.words
     pins = marked_tokens.placed(address.get("pin"))
     pinned = {int(words[start]) for _, start in pins if words is not None and start < len(words)} - {-1}
-    named = ["the root", *map(isolated, tree.words)]
     rows = enumerate(zip(tree.governors, tree.relations, strict=True))
-    arcs = [
-        Arc(
-            i, governor - 1, name, f"{name}: {named[i + 1]} ← {named[governor]}", faint=bool(pinned) and i not in pinned
-        )
-        for i, (governor, name) in rows
-    ]
+    arcs = [replace(gold_arc(tree.words, i, *row), faint=bool(pinned) and i not in pinned) for i, row in rows]
     drawings([("Gold arcs", sentence_svg(tree.words, arcs, [], "The gold arcs of the treebank"))], "gold-tree")
 
 

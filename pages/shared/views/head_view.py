@@ -18,7 +18,7 @@ from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, page
 from pages.shared.boxes import joined, plain
-from pages.shared.frame import choices, viewer_link
+from pages.shared.frame import choices, links
 from pages.shared.frame.selection import Selection
 
 MAX_NAMED = 10
@@ -37,15 +37,17 @@ def claim(labels: list[str], total: int, does: str) -> None:
 
 
 def figure_and_map(
-    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection
+    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection, heading: str = ""
 ) -> DeltaGenerator:
-    """Draw the figure by layer, and beside it the map of heads.
+    """Draw the figure by layer, under its heading if it has one, and beside it the map of heads.
 
     Returns:
         The column of the map.
     """
     left, right = st.columns([3, 2], gap="medium")
     with left:
+        if heading:
+            st.markdown(heading)
         page.chart(drawing, f"{key}-figure", alt, head=selection.head)
     with right:
         st.markdown(f"**Head map**: {plain(title)}")
@@ -93,4 +95,4 @@ def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> 
     for segment in shown:
         location = plain(f"segment {segment.number + 1}, {segment.where}")
         st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
-        viewer_link.to_segment(segment.number)
+        links.to_segment(segment.number)

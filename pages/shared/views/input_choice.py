@@ -11,10 +11,10 @@ from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services
-from pages.shared.frame import address, choices, viewer_link
+from pages.shared.frame import address, choices, links
+from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.frame.selection import Selection
 from pages.shared.frame.sidebar import MAX_LENGTH
-from pages.shared.frame.viewer_link import MAX_CHARACTERS
 from pages.shared.views import corpus_search
 from pages.shared.views.sentences import SENTENCES
 
@@ -29,7 +29,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
     tokens and a segment that is not there."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
-        viewer_link.back()
+        links.back()
         if kind == "corpus":
             return _segment(selection, model)
         if kind == "example":
@@ -75,7 +75,7 @@ def forget_marks() -> None:
     forget_masks()
     address.put("pin", "")
     address.release("from_token", "to_token")
-    viewer_link.forget()
+    links.forget()
 
 
 def forget_masks() -> None:
@@ -87,7 +87,6 @@ def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -
     st.html(EACH_ITS_DIRECTION)
     text, second = (
         choices.text(
-            st.text_input,
             label,
             key=key,
             default=value,

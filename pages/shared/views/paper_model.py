@@ -51,7 +51,7 @@ def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> No
     if job_panel.is_running(job, "What was downloaded and computed is kept."):
         return
     if size == HERE:
-        links.to("overview", f"Open {PAPER_MODEL}", icon=":material/dashboard:", model=PAPER_MODEL)
+        links.to("overview", f"Open {PAPER_MODEL}", None, ":material/dashboard:", model=PAPER_MODEL)
         return
     length = durations.text(durations.seconds(services.store(), passes(to_start[1])))
     st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis: {length} after the download.")

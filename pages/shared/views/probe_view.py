@@ -16,10 +16,10 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
-from pages.shared.frame import address, choices, viewer_link
+from pages.shared.components import drawings
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 from pages.shared.views.probe_files import FILES, chosen_file
 
 SHOWN = 10  # sentences a page
@@ -137,8 +137,8 @@ def pairs(result: Probes, selection: Selection) -> None:
     st.subheader("Weights of a word pair")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         default = result.words[min(20, len(result.words) - 1)]
-        governor = choices.text(st.text_input, "Governor", key="pair-governor", default=default, width=220)
-        dependent = choices.text(st.text_input, "Dependent", key="pair-dependent", default="the", width=220)
+        governor = choices.text("Governor", key="pair-governor", default=default, width=220)
+        dependent = choices.text("Dependent", key="pair-dependent", default="the", width=220)
     try:
         values = result.of_pair(governor.strip(), dependent.strip())
     except KeyError as missing:
@@ -178,7 +178,7 @@ def sentences(result: Probes, request: Request) -> None:
         named = partial(title, result=result)
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        searched = tuple(word_search.words("probe_search"))
+        searched = corpus_search.words("probe_search")
         is_all, total, chosen = _page(result, request, searched, 1)
         number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:
@@ -189,9 +189,9 @@ def sentences(result: Probes, request: Request) -> None:
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
-    targets = [viewer_link.to_tree(sentence) for sentence in chosen]
-    links = viewer_link.hidden("probes", targets)
-    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", links)
+    targets = [links.to_tree(sentence) for sentence in chosen]
+    addresses = links.hidden("probes", targets)
+    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", addresses)
 
 
 def _page(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:

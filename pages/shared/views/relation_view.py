@@ -27,11 +27,11 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.style import percent
 from pages.shared import services
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.derived import derived
-from pages.shared.frame import address, choices, viewer_link
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import word_search
+from pages.shared.views import corpus_search
 from pages.shared.views.relation_choice import Counts, take
 
 SHOWN = 10  # sentences on one page
@@ -171,7 +171,7 @@ def sentences(
         which = choices.segmented("Guesses", ("all", "right", "wrong"), key="which", default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=ORDERS[0], width=200)
         minimum = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key="weight", width=260)
-        searched = tuple(word_search.words("search"))
+        searched = corpus_search.words("search")
     view, _, _, merge = counts
     query = SentenceQuery(selection.head, direction, relation, view, merge, which, minimum, searched, order)
     searched_sentences = _sentences(stored, counts, request)
@@ -191,10 +191,10 @@ def sentences(
         for example in shown
     ]
     targets = [
-        viewer_link.to_tree(example.sentence, () if relation in (ALL, UAS) else example.chosen, direction)
+        links.to_tree(example.sentence, () if relation in (ALL, UAS) else example.chosen, direction)
         for example in shown
     ]
-    drawings(drawn, "sentences", viewer_link.hidden("sentences", targets))
+    drawings(drawn, "sentences", links.hidden("sentences", targets))
 
 
 def _sentences(stored: DependencyHeads, counts: Counts, request: Request) -> Sentences:

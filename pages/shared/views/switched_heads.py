@@ -12,8 +12,7 @@ from bertviz_core.heads import all_heads
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.numbers import plural
-from bertviz_core.viewer.guesses import loss
-from bertviz_core.viewer.switches import switched_off, switches
+from bertviz_core.viewer.guesses import loss, switched_off, switches
 from bertviz_core.viewer.view import shorten
 from pages.shared import head_panel, stored
 from pages.shared.boxes import plain

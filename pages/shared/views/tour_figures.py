@@ -29,16 +29,16 @@ from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.tour.steps import Step
-from bertviz_core.viewer.view import View, look
+from bertviz_core.viewer.lines_page import MIN_WEIGHT
+from bertviz_core.viewer.view import View
 from pages.shared import head_panel, page, services
 from pages.shared.boxes import plain
-from pages.shared.components.drawings import drawings
+from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame.selection import Selection
-from pages.shared.views import attention_panel, cluster_view, head_view
+from pages.shared.views import attention_panel, beside, cluster_view, head_view
 from pages.shared.views.sentences import SENTENCES
 
-MIN_WEIGHT = 0.02  # of the lines, as the viewer's own
 BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its figure by layer, and what that shows
     "surface_patterns": (surface_figure, "Average attention to special tokens, punctuation and neighbors by layer"),
     "sep_gradients": (no_op_figure, "Attention to [SEP] by layer, and under it the gradient to [SEP] and to others"),
@@ -82,14 +82,14 @@ def _one_sentence(step: Step, key: str, results: Results, selection: Selection) 
     """The viewer's first sentence, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
-    maps = services.attention(model, single.example, selection.settings.weights)
-    attention = look(single.layout, maps, View(first_piece=selection.settings.paper))
+    view, title = View(first_piece=selection.settings.paper), f"Head {selection.label}, {selection.checkpoint.label}"
+    side = beside.side(selection, model, view, selection.head, title, single)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        attention_panel.lines(attention, selection, single, can_mask=False, min_weight=MIN_WEIGHT, masked=())
+        attention_panel.lines(side, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
     with right:
         st.markdown("**All heads** on this sentence; click one to choose it")
-        attention_panel.pictures(attention, selection)
+        attention_panel.pictures(side.attention, selection)
 
 
 def _relation(step: Step, key: str, results: Results, selection: Selection) -> None:

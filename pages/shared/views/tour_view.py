@@ -179,4 +179,4 @@ def _claim(claim: Claim, verdict: Verdict) -> None:
         help=f"Rule: {plain(claim.rule)}",
     )
     with link:
-        links.to(entry.name, plain(entry.title), icon=entry.icon, tour=str(len(STEPS) + 1))
+        links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(len(STEPS) + 1))

@@ -312,10 +312,6 @@ def test_a_request_stores_what_it_returns(folder: Path, model: loading.Attention
     arrays = json.loads(json.dumps(stored.arrays()))
     assert np.shape(arrays["to_sep_times_attention"]) == (2, 2)
     assert (arrays["loss"], arrays["masked_tokens"]) == (result.loss, result.masked)
-    # A model at hand without its head is loaded again, with it.
-    bare = loading.load(checkpoint.find(str(folder)), "cpu")
-    again = requests.compute(request, None, Execution("cpu"), model=bare)
-    np.testing.assert_array_equal(again.mean, result.mean)
 
 
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:

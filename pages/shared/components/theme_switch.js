@@ -5,15 +5,11 @@ const VERSION = 2; // of that entry
 export default function ({ data, parentElement }) {
   const style = getComputedStyle(parentElement.host ?? parentElement);
   const dark = style.getPropertyValue("--st-base").trim() === "dark" || style.colorScheme === "dark";
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = dark ? "Light theme" : "Dark theme";
-  button.title = "Reloads the page";
-  button.addEventListener("click", () => {
+  const change = () => {
     const base = location.pathname.replace(/[^/]*$/, "");
     for (const page of ["", ...data.pages])
       localStorage.setItem(`stActiveTheme-${base}${page}-v${VERSION}`, JSON.stringify(dark ? "Light" : "Dark"));
     location.reload();
-  });
-  parentElement.replaceChildren(button);
+  };
+  parentElement.replaceChildren(button(dark ? "Light theme" : "Dark theme", change, { title: "Reloads the page" }));
 }

@@ -1,0 +1,101 @@
+"""What computes passes: this process, which has the model and works through the chunks of a corpus."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.chunks import ChunkPass, compute_chunk
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.parts import Slices
+from bertviz_core.engine.progress import Progress
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.norms import observing
+from bertviz_core.settings import Execution
+
+if TYPE_CHECKING:
+    from bertviz_core.models.model import AttentionModel
+    from bertviz_core.models.reading import Examples
+
+    Load = Callable[[Sequence[Request], Execution], AttentionModel]
+
+
+def needs_masked_lm(together: Sequence[Request]) -> bool:
+    """Whether one of the requests needs the model with its masked-word head."""
+    return any(ANALYSES[request.analysis].masked_lm for request in together)
+
+
+def load_model(together: Sequence[Request], execution: Execution) -> AttentionModel:
+    """The model that requests of one pass run on, read from its files."""
+    from bertviz_core.models.loading import load
+
+    first = together[0]
+    return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=needs_masked_lm(together))
+
+
+class LastModel:
+    """Loads models and keeps the last one: another pass of the same model does not load it again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, AttentionModel] | None = None
+
+    def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
+        """The model that these requests need; the last one where it will do, and never two at once."""
+        first = together[0]
+        key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
+        if self._last and self._last[0] == key and (self._last[1].masked_lm or not needs_masked_lm(together)):
+            return self._last[1]
+        self._last = None
+        gc.collect()  # modules refer to one another in circles
+        model = load_model(together, execution)
+        self._last = key, model
+        return model
+
+
+class LocalRun(AbstractContextManager["LocalRun"]):
+    """Computes one pass after another in this process.
+
+    Args:
+        execution: How.
+        load: Loads the model of a pass; the last one is kept where this is not given.
+    """
+
+    def __init__(self, execution: Execution, load: Load | None = None) -> None:
+        self.execution, self._load = execution, load or LastModel().load
+
+    def __exit__(self, *error: object) -> None:
+        """There is nothing to end."""
+
+    def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
+        """Begin a pass; returns its model."""
+        progress.start("Loading the model")
+        self.model = observing(self._load(together, self.execution), together[0].settings.weights)
+        return self.model
+
+    def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
+        """Compute the chunks that are missing, one after another."""
+        slices = Slices(examples.source)
+        for chunk, which in chunks.needed():
+            part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
+            requests = [chunks.together[index] for index in which]
+            sums = compute_chunk(self.model, requests, part, progress, self.execution.batch_tokens)
+            chunks.take(chunk.number, which, sums)
+
+    def start_parts(self, request: Request, progress: Progress) -> None:
+        """Begin one pass of several over parts of a corpus, on the model that the analysis makes of the pass's."""
+        self._network = ANALYSES[request.analysis].measure.model_of(self.model, request)
+
+    def run_parts(
+        self,
+        request: Request,
+        parts: dict[int, list[Encoded]],
+        take: Callable[[int, bytes], None],
+        progress: Progress,
+    ) -> None:
+        """Give `take` the number of each part, and in bytes what the request sums over it."""
+        for number, part in list(parts.items()):
+            (sums,) = compute_chunk(self._network, [request], part, progress, self.execution.batch_tokens)
+            take(number, sums.to_bytes())

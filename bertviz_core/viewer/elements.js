@@ -1,0 +1,56 @@
+// What all drawings in a browser share. Text only ever enters through textContent.
+
+const NS = "http://www.w3.org/2000/svg";
+
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+}
+
+function filled(element, attributes, text) {
+  element.textContent = text;
+  return set(element, attributes);
+}
+
+function html(tag, attributes = {}, text = "") {
+  return filled(document.createElement(tag), attributes, text);
+}
+
+function svg(tag, attributes = {}, text = "") {
+  return filled(document.createElementNS(NS, tag), attributes, text);
+}
+
+function button(text, act, attributes = {}) {
+  const element = html("button", { type: "button", ...attributes }, text);
+  element.addEventListener("click", act);
+  return element;
+}
+
+function save(name, blob) {
+  const link = html("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function saveSvg(name, drawn) {
+  save(`${name}.svg`, new Blob([new XMLSerializer().serializeToString(drawn)], { type: "image/svg+xml" }));
+}
+
+// A component whose view, in `root`, stays from one run of the page to the next: `update` is given the data of each run.
+function mounting(View) {
+  const views = new WeakMap();
+  return ({ data, parentElement, setTriggerValue }) => {
+    let view = views.get(parentElement);
+    if (!view) {
+      views.set(parentElement, (view = new View()));
+      parentElement.append(view.root);
+    }
+    view.send = setTriggerValue;
+    view.update(data);
+    return () => {
+      view.close();
+      view.root.remove();
+      views.delete(parentElement);
+    };
+  };
+}
