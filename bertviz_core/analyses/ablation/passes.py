@@ -139,15 +139,9 @@ class Passes:
 def _words(batch: Batch, labels: Tensor, whole: Predictions) -> Tensor:
     """(masked word, field) in the order of FIELDS; fields that need the model without a head are 0."""
     rows, positions = (labels != IGNORED).nonzero().T
-    columns = {
-        "place": batch.numbers[rows] * PLACES + positions,
-        "original": labels[rows, positions],
-        "before": whole.guess,
-        "loss_before": whole.word_loss,
-    }
-    zero = torch.zeros(len(rows), device=labels.device)
-    order = (zero, columns["place"], columns["original"], columns["before"], zero, columns["loss_before"], zero)
-    return torch.stack([column.double() for column in order], -1)
+    place, zero = batch.numbers[rows] * PLACES + positions, torch.zeros(len(rows), device=labels.device)
+    fields = (zero, place, labels[rows, positions], whole.guess, zero, whole.word_loss, zero)
+    return torch.stack([field.double() for field in fields], -1)
 
 
 def _with_guess(words: Tensor, after: Predictions) -> Tensor:
