@@ -53,7 +53,8 @@ class DivergenceSums:
         layers, heads, _ = self.averages.count.shape
         weights = _comparable(batch, attention.weights, self.smoothed)
         if self.maps is None:
-            self.maps = _space(layers * heads, weights)
+            positions = LANES * -(-weights.shape[1] // LANES)  # whole vectors
+            self.maps = weights.new_zeros(layers * heads, positions)
         self.maps[attention.layer * heads : (attention.layer + 1) * heads, : weights.shape[1]] = weights
         if attention.layer == layers - 1:
             self.sum += divergences(self.maps, batch.tokens())
@@ -120,8 +121,3 @@ def _comparable(batch: Batch, weights: Tensor, smoothed: bool) -> Tensor:
     if smoothed:
         weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
     return (weights * batch.mask[:, None, :, None]).transpose(0, 1).flatten(1)
-
-
-def _space(heads: int, weights: Tensor) -> Tensor:
-    """Room for every layer's maps, in whole vectors of positions."""
-    return weights.new_zeros(heads, LANES * -(-weights.shape[1] // LANES))

@@ -81,7 +81,7 @@ def _key_numbers(
     column: HeadColumn, result: Any, values: np.ndarray, selection: Selection
 ) -> list[tuple[str, str, str]]:
     """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
-    head, at = highest(values), (selection.head.layer, selection.head.head)
+    head, at = highest(values), selection.head
     value = column.text(values[head])
     baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
     means = np.nanmean(values, axis=1)

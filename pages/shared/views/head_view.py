@@ -73,15 +73,11 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
 
 def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadColumn) -> None:
     """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
-    at = (selection.head.layer, selection.head.head)
-    rows = []
+    head, rows = selection.head, []
     for column in (first, *(column for column in analysis.columns if column != first)):
-        values = column.read(result)
-        if values is not None:
-            value = column.text(values[at])
-            if isinstance(result, HeadAverages) and column.quantity in result.present:
-                value += f" ± {column.half_width(result.interval(column.quantity)[at])}"
-            rows.append({"quantity": column.short, "value": value, "rank": f"{ranks(values)[at]} of {values.size}"})
+        if (values := column.read(result)) is not None:
+            rank = f"{ranks(values)[head]} of {values.size}"
+            rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
     st.markdown(f"**Head {selection.label}**")
     st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
 
