@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
@@ -168,7 +168,7 @@ def units(kind: str, source: Source) -> Iterator[list[str]]:
             head_words(document)
             yield list(document.words)
     elif kind == "treebank":
-        from bertviz_core.corpora.treebank_reader import Treebank
+        from bertviz_core.corpora.annotated import Treebank
 
         yield from (list(sentence.words) for sentence in Treebank(source).sentences(Skipped()))
 

@@ -22,12 +22,11 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.local_run import LocalRun
-from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
-from bertviz_core.analyses.probes.scoring import Outcome
+from bertviz_core.analyses.probes.scoring import Outcome, guesses
 from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fit_adam
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import find_source
@@ -96,7 +95,7 @@ class Maps(ProbeRun):
     turns: int
 
     def _mapped(self, features: Features, names: list[str]) -> None:
-        self._fill(features, [None], 0, "Computing maps")
+        self._fill(features, [None], 0)
         print(f"{self.about['sentences']}, maps: {self.about['map_seconds']:.1f} s, once")
         train, none, test = (
             Data(features, part, "cpu") for part in (self.splits.train, self.splits.train[:0], self.splits.test)

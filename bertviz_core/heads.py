@@ -42,6 +42,23 @@ class Head(NamedTuple):
             )
 
 
+class Choice(NamedTuple):
+    """A head read in one direction, the index in its analysis's DIRECTIONS."""
+
+    direction: int
+    head: Head
+
+    @property
+    def at(self) -> tuple[int, int, int]:
+        """Its place on axes (direction, layer, head)."""
+        return self.direction, *self.head
+
+
+def arrow(direction: str) -> str:
+    """A direction such as "dependent->head" as people read it."""
+    return direction.replace("->", " → ")
+
+
 def all_heads(layers: int, heads: int) -> list[Head]:
     """Every head, layer by layer."""
     return [Head(layer, head) for layer in range(layers) for head in range(heads)]

@@ -2,18 +2,19 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.documents import KEPT
-from bertviz_core.analyses.coreference_heads.figure import arrow, by_distance, by_gender, compared
+from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, compared
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.results import head_frame
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import coreference_documents, coreference_view
+from pages.shared.views import coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
@@ -62,14 +63,14 @@ with right:
 page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
 coreference_view.say_read(result, choice.direction, selection.base)
 coreference_view.table_2(result, selection.base)
-if result.by_gender(choice)[1].any():
+if result.by("gender", choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
         alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
         page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
-coreference_documents.documents(result, request, choice, selection)
+coreference_view.documents(result, request, choice, selection)
 st.subheader(f"Accuracy of all heads (%), {shown_direction}")
-frame = result.heads_frame(choice.direction)
+frame = head_frame(dict(zip(TYPE_ROWS, result.accuracy[choice.direction], strict=True)))
 frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
 page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.figure import offset_figure, paper_figure
+from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.gold_trees import best_words
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.dependency_heads.table import latex
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
@@ -21,14 +21,15 @@ with options:
 stored = stored_result.result_or_stop(request, selection, DependencyHeads)
 with options:
     shown = relation_choice.counts(stored, selection)
-result = derived(DependencyHeads.show, stored, *shown)
+result = derived(DependencyHeads.show, stored, shown)
 with choices:
     relation, direction = relation_choice.choose(result)
-relation_view.headline(result, relation, direction, selection)
+choice = Choice(direction, selection.head)
+relation_view.headline(result, relation, choice, selection.base)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head map**: {boxes.plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
+    st.markdown(f"**Head map**: {boxes.plain(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = value_map(values, f"of {relation}", base=selection.base, unit="accuracy")
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
@@ -39,16 +40,16 @@ with left:
 with right:
     st.markdown("**Table 1 as a chart**")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    page.chart(page.drawn(paper_figure, result, selection.base), "table-figure", alt, clickable=False)
+    page.chart(page.drawn(paper_figure, result), "table-figure", alt, clickable=False)
 
-page.metrics(relation_view.numbers(result, relation, direction, selection))
+page.metrics(relation_view.numbers(result, relation, choice, selection.label))
 st.caption(relation_view.verdict(result, relation))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)
 relation_view.say_view(result, shown.view)
 
-relation_view.sentences(stored, shown, request, selection, relation, direction)
+relation_view.sentences(stored, shown, request, relation, choice, selection.label)
 
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):

@@ -13,6 +13,7 @@ import pytest
 from bertviz_core import exports
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.result import Chosen
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -73,7 +74,7 @@ def test_drawings_are_whole(results, name):
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
-    result = results["dependency_heads"].show("function-heads", 20)
+    result = results["dependency_heads"].show(Chosen("function-heads", 20))
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads
@@ -100,10 +101,10 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     mine = groups[
         (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
     ]
-    right, total = result.by_distance(best)
+    right, total = result.by("distance", best)
     assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
     nearest = groups[groups["system"] == "nearest"]
-    assert nearest["right"].tolist()[: len(right)] == result.by_distance("nearest")[0].tolist()
+    assert nearest["right"].tolist()[: len(right)] == result.by("distance", "nearest")[0].tolist()
 
 
 def test_latex_where_the_paper_has_a_table(results):

@@ -22,13 +22,12 @@ from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.results import to_csv
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import QUOTED, BertvizError, InputError, ModelError, shorten

@@ -215,7 +215,7 @@ class Analysis:
     @property
     def latex(self) -> Callable[[Any], str] | None:
         """The paper's table as LaTeX, from a result, where the analysis has one."""
-        return getattr(self._module("table"), "latex", None)
+        return getattr(self._module("figure"), "latex", None)
 
     def _module(self, name: str) -> ModuleType:
         """A module of the package; the package itself where it is a single module, or has none of that name."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import Any
 
+from bertviz_core.corpora.parts import Slices, part_of
+from bertviz_core.corpora.source import Source, Start
 from bertviz_core.engine.packing import pack, unpack_rows
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
@@ -22,18 +26,43 @@ def keep(store: Store | None, key: str, number: int, count: int, detail: Mapping
             store.keep_detail(f"{key}/{COUNT}", str(count).encode())
 
 
-def parts(store: Store, key: str) -> int:
-    """How many parts there are beside a result; 0 where the store does not have them all (any more)."""
+@dataclass(frozen=True, slots=True)
+class StoredParts:
+    """All parts beside the result with this key; `source` has the words, which are not stored."""
+
+    store: Store
+    key: str
+    source: Source
+    count: int
+
+    def read(self, names: Sequence[str] = (), row: Sequence[int] = ()) -> Iterator[dict[str, Any]]:
+        """One part after another; of the arrays in `names` only a row, see `unpack_rows`. Raises StoreError where one
+        is gone."""
+        for number in range(self.count):
+            stream = self.store.detail(f"{self.key}/{number}")
+            if stream is None:
+                raise StoreError("The store has just dropped a part of these sentences.", hint="Reload the page.")
+            with stream:
+                values = unpack_rows(stream, dict.fromkeys(names, row))
+            yield values
+
+    def read_with_words(
+        self, names: Sequence[str], row: Sequence[int]
+    ) -> Iterator[tuple[dict[str, Any], Callable[[], Source]]]:
+        """As `read`, each with what opens its part of the corpus."""
+        slices = Slices(self.source)
+        for values in self.read(names, row):
+            yield values, partial(_opened, self.source, slices, Start(*values["start"]), values["end"])
+
+
+def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
+    """What is beside the result with this key; None where the store does not have all parts (any more)."""
     with suppress(StoreError, ValueError), store.detail(f"{key}/{COUNT}") or BytesIO(b"0") as stream:
         count = int(stream.read())
-        return count if all(store.has_detail(f"{key}/{number}") for number in range(count)) else 0
-    return 0
+        if count and all(store.has_detail(f"{key}/{number}") for number in range(count)):
+            return StoredParts(store, key, source, count)
+    return None
 
 
-def read(store: Store, key: str, number: int, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """One part; of the arrays named in `rows` only a row, see `unpack_rows`. Raises StoreError where it is gone."""
-    stream = store.detail(f"{key}/{number}")
-    if stream is None:
-        raise StoreError("The store has just dropped a part of these sentences.", hint="Reload the page.")
-    with stream:
-        return unpack_rows(stream, rows)
+def _opened(source: Source, slices: Slices, start: Start, end: int) -> Source:
+    return part_of(source, start, slices.read(start.offset, end))

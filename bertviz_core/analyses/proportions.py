@@ -6,12 +6,13 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
 MIN_SCORED = 20  # words or mentions that a verdict needs
 
 
-def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
+def wilson(correct: ArrayLike, n: ArrayLike, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's score interval (95%) for `correct` of `n`: (low, high), fractions; NaN where n is 0."""
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
@@ -22,6 +23,13 @@ def wilson(correct: np.ndarray, n: np.ndarray, z: float = Z95) -> tuple[np.ndarr
     low = np.where(correct == 0, 0.0, np.minimum(center - half, share))
     high = np.where(correct == n, 1.0, np.maximum(center + half, share))
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def scored(right: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
+    """Columns of a table: `n`, to which `right` is broadcast, `right`, their share `accuracy`, and its interval."""
+    n = np.broadcast_to(n, right.shape)
+    low, high = wilson(right, n)
+    return {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
 
 
 def is_above(heldout: np.ndarray, n: np.ndarray, baseline: np.ndarray, verdicts: int = 1) -> np.ndarray:

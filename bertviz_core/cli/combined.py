@@ -13,7 +13,6 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.comparison.result import Comparison, compare
@@ -127,20 +126,13 @@ def compare_runs(
     second = replace(first, **{option: value for option, value in changed.items() if value is not None})
     if other_model is not None:
         second.revision = None
-    a, b = _request(name, first), _request(name, second)
+    a, b = (run.request(ANALYSES[name], ANALYSES[name].options()) for run in (first, second))
     if a.key() == b.key():
         raise SettingsError(
             "Both runs are the same, or differ in nothing that this analysis reads.",
             hint="Give --other-model, --other-input, --other-mode, --other-weights or --other-seed.",
         )
     console.write(compare(console.computed(a), console.computed(b)))
-
-
-def _request(name: str, console: Console) -> Request:
-    settings = ANALYSES[name].relevant(console.settings())
-    options = ANALYSES[name].options().in_mode(settings.paper).to_json()
-    source = console.corpus(ANALYSES[name])
-    return Request(name, console.checkpoint(), source, settings, options)
 
 
 @combined_app.command("report")

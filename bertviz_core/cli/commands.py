@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bertviz_core import exports
+from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.cli.analyses import add_analysis
 from bertviz_core.cli.combined import combined_app
+from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.cli.store import store_app
+from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
@@ -23,6 +27,30 @@ from bertviz_core.settings import Settings
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+
+def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
+    """Add the command of one analysis."""
+
+    def command(console: Console, **values: Any) -> None:
+        view = analysis.view(**_of(analysis.view, values))
+        chosen = _of(analysis.options, values)
+        files = {name: from_path(path) for name, path in chosen.items() if isinstance(path, Path)}
+        console.analyze(analysis, analysis.options(**chosen), view, files)
+
+    command.__name__, command.__doc__ = analysis.name, analysis.summary
+    own = [*parameters(analysis.options), *parameters(analysis.view)]
+    command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    app.command(analysis.command)(with_console(command))
+
+
+def _of(options: type, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a dataclass's fields."""
+    defaults = {field.name: field.default for field in fields(options)}
+    return {
+        name: tuple(part.strip() for part in values[name].split(",")) if isinstance(default, tuple) else values[name]
+        for name, default in defaults.items()
+    }
 
 
 for analysis in ANALYSES.values():

@@ -6,12 +6,13 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+from typing_extensions import Doc
 
 from bertviz_core import exports
 from bertviz_core.analyses import durations, model_pass, requests
@@ -23,7 +24,7 @@ from bertviz_core.corpora.readers import open_corpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import DownloadNeeded, SettingsError
+from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Execution, Settings
 
@@ -53,11 +54,7 @@ class Console:
 
     def checkpoint(self) -> checkpoint.Checkpoint:
         """The model's files; a hub model that is not here is fetched, its size said first."""
-        try:
-            return checkpoint.find(self.model, self.revision)
-        except DownloadNeeded as needed:
-            self.say(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB")
-            return checkpoint.download(self.model, self.revision)
+        return checkpoint.find_or_download(self.model, self.revision, self.say)
 
     def settings(self) -> Settings:
         return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
@@ -70,33 +67,29 @@ class Console:
     def source(self) -> Source:
         return find_sources(self.input, self.text_column)
 
-    def corpus(self, analysis: Analysis) -> Source:
-        """The input, refused where this analysis cannot read it: before a model is downloaded or loaded."""
-        source = self.source()
-        open_corpus(analysis.corpus, source)
-        return source
-
-    def opened_store(self) -> Store | None:
-        return None if self.no_store else Store(self.store)
-
-    def analyze(
-        self, analysis: Analysis, options: Options, view: View, files: Mapping[str, Source] | None = None
-    ) -> None:
-        """Find or compute one analysis, then write every --out, or print the table.
+    def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
+        """What these options ask of an analysis; raises InputError for an input that it cannot read, before a model is
+        downloaded or loaded.
 
         Args:
             analysis: What is asked for.
             options: Its settings.
-            view: How its result is shown.
             files: Further files that it reads, by what they are to it.
         """
+        source, settings = self.source(), analysis.relevant(self.settings())
+        open_corpus(analysis.corpus, source)
+        values = options.in_mode(settings.paper).to_json()
+        return Request(analysis.name, self.checkpoint(), source, settings, values, dict(files or {}))
+
+    def opened_store(self) -> Store | None:
+        return None if self.no_store else Store(self.store)
+
+    def analyze(self, analysis: Analysis, options: Options, view: View, files: Mapping[str, Source]) -> None:
+        """Find or compute one analysis, then write every --out, or print the table as `view` shows it."""
         options.check()
         view.check()
         self.check_out(analysis.name, analysis.result_class)
-        settings = analysis.relevant(self.settings())
-        values = options.in_mode(settings.paper).to_json()
-        source = self.corpus(analysis)
-        request = Request(analysis.name, self.checkpoint(), source, settings, values, dict(files or {}))
+        request = self.request(analysis, options, files)
         extra = view.extra_files(request)
         for path in extra:
             exports.check_path(path, (".json",))
@@ -155,12 +148,7 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
     """Add Console's options after the command's own; those in `without` keep their defaults."""
     signature = inspect.signature(function, eval_str=True)
     own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
-    hints = get_type_hints(Console, include_extras=True)
-    shared = [
-        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[f.name], default=_default(f))
-        for f in fields(Console)
-        if f.name not in without
-    ]
+    shared = [p for p in parameters(Console) if p.name not in without]
     first = [p for p in shared if p.name == "input"]
 
     def command(**values: Any) -> None:
@@ -173,5 +161,27 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
     return command
 
 
+def parameters(options: type) -> list[inspect.Parameter]:
+    """Typer's parameters for the fields of a dataclass; a tuple of strings is one option with commas between."""
+    hints = get_type_hints(options, include_extras=True)
+    return [
+        inspect.Parameter(
+            f.name, inspect.Parameter.KEYWORD_ONLY, default=_default(f), annotation=_annotated(hints, f.name)
+        )
+        for f in fields(options)
+    ]
+
+
 def _default(entry: Any) -> Any:
-    return inspect.Parameter.empty if entry.name == "input" else entry.default
+    if entry.default is MISSING:
+        return inspect.Parameter.empty
+    return ",".join(entry.default) if isinstance(entry.default, tuple) else entry.default
+
+
+def _annotated(hints: Mapping[str, Any], name: str) -> Any:
+    """An analysis documents its options with Doc, Console has typer's own annotations."""
+    kind, doc = get_args(hints[name])
+    if not isinstance(doc, Doc):
+        return hints[name]
+    flags = ["--" + name.replace("_", "-")] if kind is bool else []
+    return Annotated[str if get_origin(kind) is tuple else kind, typer.Option(*flags, help=doc.documentation)]

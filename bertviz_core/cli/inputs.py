@@ -14,9 +14,9 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.cli.console import Console, with_console
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import expanded
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank_reader import Treebank, to_authors
 from bertviz_core.engine.extract import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -44,7 +44,7 @@ inputs_app = typer.Typer()
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
     bank = Treebank(console.source())
-    _write_json(console, lambda skipped: map(to_authors, islice(bank.sentences(skipped), console.limit)))
+    _write_json(console, lambda skipped: (s.to_json() for s in islice(bank.sentences(skipped), console.limit)))
 
 
 @inputs_app.command("segments")

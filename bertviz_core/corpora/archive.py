@@ -8,7 +8,6 @@ import struct
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
@@ -33,9 +32,11 @@ def is_zip(start: bytes) -> bool:
     return start.startswith(b"PK\x03\x04")
 
 
-def is_tar(start: bytes) -> bool:
-    """Whether a file that starts so is a tar archive: its first header's checksum is right."""
-    return len(start) == BLOCK and start[257:262] == b"ustar" and _number(start[148:156]) == _checksum(start)
+def is_archive(start: bytes) -> bool:
+    """Whether a file that starts so is a zip or a tar archive: a tar's first header has the right checksum."""
+    return is_zip(start) or (
+        len(start) == BLOCK and start[257:262] == b"ustar" and _number(start[148:156]) == _checksum(start)
+    )
 
 
 def joined(open_archive: Open, name: str) -> BinaryIO:
@@ -47,59 +48,40 @@ def joined(open_archive: Open, name: str) -> BinaryIO:
     Raises:
         InputError: The archive has no text file, too many, or is of a kind that cannot be read.
     """
-    members = _members(open_archive)
-    names = _names(open_archive, name)
-    if DOCX in names:
-        return as_file(
-            lambda: chain.from_iterable(
-                paragraphs(read(), name) for member, read in members(open_archive, name) if member == DOCX
-            )
-        )
-    if "[Content_Types].xml" in names or "mimetype" in names:
-        raise InputError("This is an office document or a book, not text.", where=name, hint="Save its text as .txt.")
-    texts = texts_of(names)
-    if not texts:
-        raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
-    return as_file(
-        lambda: chain.from_iterable(_ended(read()) for member, read in members(open_archive, name) if member in texts)
-    )
+    chosen = set(text_files(open_archive, name))
+
+    def pieces() -> Iterator[bytes]:
+        for member, read in _members(open_archive, name):
+            if member in chosen:
+                yield from paragraphs(read(), name) if member == DOCX else _ended(read())
+
+    return as_file(pieces)
 
 
 def text_files(open_archive: Open, name: str) -> list[str]:
-    """Names of the files that `joined` puts one after the other, in their order."""
-    names = _names(open_archive, name)
-    texts = texts_of(names)
-    return [member for member in names if member in texts]
-
-
-def texts_of(names: list[str]) -> set[str]:
-    """The names of the files that make the corpus: of the most common ending, .txt among equals."""
+    """Names of the files that `joined` puts one after the other, in their order: of the most common ending, .txt among
+    equals. Raises InputError as `joined` does."""
+    names = []
+    for member, _ in _members(open_archive, name):
+        names.append(member)
+        if len(names) > MAX_MEMBERS:
+            raise InputError(f"The archive has more than {MAX_MEMBERS:,} files.", where=name, hint="Join its files.")
+    if DOCX in names:
+        return [DOCX]
+    if "[Content_Types].xml" in names or "mimetype" in names:
+        raise InputError("This is an office document or a book, not text.", where=name, hint="Save its text as .txt.")
     shown = [n for n in names if not any(p.lower().startswith(BESIDE) for p in PurePosixPath(n).parts if p != "..")]
     endings = Counter(PurePosixPath(member).suffix.lower() for member in shown)
     if not endings:
-        return set()
+        raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
     ending = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
-    return {member for member in shown if PurePosixPath(member).suffix.lower() == ending}
+    return [member for member in shown if PurePosixPath(member).suffix.lower() == ending]
 
 
-def _members(open_archive: Open) -> Callable[[Open, str], Iterator[Member]]:
-    return _of_zip if is_zip(_start(open_archive)) else _of_tar
-
-
-def _names(open_archive: Open, name: str) -> list[str]:
-    return [member for member, _ in _counted(_members(open_archive)(open_archive, name), name)]
-
-
-def _start(open_archive: Open) -> bytes:
+def _members(open_archive: Open, name: str) -> Iterator[Member]:
     with open_archive() as stream:
-        return stream.read(BLOCK)
-
-
-def _counted(members: Iterator[Member], name: str) -> Iterator[Member]:
-    for number, member in enumerate(members):
-        if number >= MAX_MEMBERS:
-            raise InputError(f"The archive has more than {MAX_MEMBERS:,} files.", where=name, hint="Join its files.")
-        yield member
+        of_kind = _of_zip if is_zip(stream.read(4)) else _of_tar
+    return of_kind(open_archive, name)
 
 
 def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:

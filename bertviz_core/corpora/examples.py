@@ -45,18 +45,14 @@ class ExampleCorpus:
             yield replace(self._record(number, line, value), offset=offset)
             number += 1
         if not number:
-            raise InputError("The JSON list is empty.", where=self.source.name, hint="Give at least one object.")
+            raise self.source.error("The JSON list is empty.", "Give at least one object.")
 
     def _record(self, number: int, line: int, value: Any) -> Record:
         where = f"{self.source.name}, line {line}, object {number + 1}"
         present = [name for name in FIELDS if isinstance(value, dict) and name in value]
         if len(present) != 1:
-            text = "two or more" if present else "none"
-            raise InputError(
-                f"The object has {text} of `text`, `words` and `tokens`.",
-                where=where,
-                hint="Give exactly one of them.",
-            )
+            what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
+            raise InputError(what, where=where, hint="Give exactly one of them.")
         form = present[0]
         if not _well_formed(form, value[form]):
             shape = "a string" if form == "text" else "a list of strings with at least one entry"
@@ -155,7 +151,7 @@ class _Window:
         at, end = self.position if position is None else position, len(self.text.rstrip())
         # Line ends at the end of the text begin no line: what breaks off there breaks off where the last value ends.
         line = self.last if at >= end and end <= self.counted else self.line(min(at, end))
-        return InputError(what, where=f"{self.source.name}, line {line}", hint=hint)
+        return self.source.error(what, hint, line)
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""

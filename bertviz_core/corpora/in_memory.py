@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.corpora.files import find_source
+from bertviz_core.corpora.files import SAMPLES, find_source, sample
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import InputError
 
@@ -20,13 +20,13 @@ ACCEPTED = (
 )
 
 
-def source_of(corpus: Corpus, kind: str) -> Source:
+def source_of(corpus: Corpus | None, kind: str) -> Source:
     """A corpus in any of the forms that the library takes.
 
     Args:
         corpus: A file's path, a sample's name, a Source, or a list: of texts (each a document; each of its lines a
             paragraph), of (words, governors, relations), or of dicts: the authors' examples for a text, documents with
-            `sentences` and `clusters` for coreference.
+            `sentences` and `clusters` for coreference. The sample of the kind where it is None.
         kind: "text", "treebank" or "coreference", which decides how dicts are written.
 
     Raises:
@@ -34,6 +34,8 @@ def source_of(corpus: Corpus, kind: str) -> Source:
     """
     if isinstance(corpus, Source):
         return corpus
+    if corpus is None:
+        return sample(next(iter(SAMPLES[kind])))
     if isinstance(corpus, str | Path):
         return _file(corpus)
     try:

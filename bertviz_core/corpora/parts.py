@@ -10,7 +10,6 @@ from typing import BinaryIO
 
 from bertviz_core.corpora.source import Source, Start
 from bertviz_core.corpora.unpacking import CHUNK
-from bertviz_core.errors import InputError
 
 
 class LineOffsets:
@@ -96,5 +95,5 @@ class Slices:
         data = self._stream.read(size) if size > 0 else b""
         self._position += len(data)
         if size > 0 and not data:
-            raise InputError("The file has become shorter since it was read.", where=self._source.name)
+            raise self._source.error("The file has become shorter since it was read.")
         return data

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks, check_coreference
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.text import Paragraph, TextCorpus
 from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.treebank_reader import Treebank, blocks, check_treebank
 from bertviz_core.corpora.vectors import read_vectors
-from bertviz_core.errors import InputError
 
 TEXT, JSON = "text", "JSON"
 SENTENCE_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
@@ -37,7 +35,7 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     if source.name.lower().endswith(".json") or re.match(r"\[\s*[{\]]", head):
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):
-        raise InputError("This is an HTML page, not text.", where=source.name, hint="Save its text as .txt.")
+        raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
     return {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}[kinds(source)[0]](source)
 
 
@@ -52,21 +50,55 @@ def open_corpus(kind: str, source: Source) -> None:
 
 
 def check(kind: str, source: Source) -> None:
-    """Read a source of this kind to its end, so that an unreadable file is refused before it is stored."""
-    checks = {
-        "text": check_text,
-        "treebank": check_treebank,
-        "coreference": check_coreference,
-        "vectors": lambda vectors: read_vectors(vectors, frozenset()),
-    }
-    checks[kind](source)
+    """Read a source of this kind, or of "vectors", to its end, so that an unreadable file is refused before it is
+    stored."""
+    if kind == "coreference":
+        check_coreference(source)
+    elif kind == "vectors":
+        read_vectors(source, frozenset())
+    elif kind == "treebank":
+        deque(Treebank(source).sentences(Skipped()), maxlen=0)
+    else:
+        corpus = read_text(source)
+        deque(corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records(), maxlen=0)
 
 
-def check_text(source: Source) -> None:
-    """Read text or the authors' JSON to the end, so that an unreadable file is refused before it is stored."""
-    corpus = read_text(source)
-    for _ in corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records():
-        pass
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One line of text; `document` counts from 0, `line` from 1."""
+
+    document: int
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextCorpus:
+    """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file."""
+
+    source: Source
+
+    def paragraphs(self) -> Iterator[Paragraph]:
+        """Every line that is not blank; raises InputError when there is none."""
+        document, previous, line = self.source.start.document, None, 0
+        for line, text in self.source.lines():
+            if text.strip():
+                if previous is not None and line - previous > 1:
+                    document += 1
+                previous = line
+                yield Paragraph(document, line, text)
+        if previous is None:
+            kind = "contains only blank lines" if line else "is empty"
+            hint = "Write one paragraph per line, a blank line between documents."
+            raise self.source.error(f"The file {kind}.", hint)
+
+    def unended(self) -> int | None:
+        """The number of the last document where no blank line follows it, else None; reads the source once."""
+        document, blank = -1, True
+        for _, text in self.source.lines():
+            document += blank and bool(text.strip())
+            blank = not text.strip()
+        return None if blank else document
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +116,7 @@ class TreebankText(TextCorpus):
                 sentence = next((match[1] for match in map(SENTENCE_TEXT.match, comments) if match), "")
                 yield Paragraph(document, rows[0][0], sentence or " ".join(_word(text) for _, text in rows).strip())
         if not number:
-            raise InputError("The treebank has no sentence.", where=self.source.name)
+            raise self.source.error("The treebank has no sentence.")
 
 
 def _word(row: str) -> str:

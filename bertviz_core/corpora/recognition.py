@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -93,19 +94,14 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
     What is not UTF-8 and has no control characters is taken for Windows-1252, of which Latin-1 is nearly a part.
     """
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16")):
-        if data.startswith(mark):
-            try:
-                return data.decode("utf-16").encode(), encoding
-            except UnicodeDecodeError:
-                return data, ""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        try:
-            return (data, "") if ODD.search(data) else (data.decode("cp1252").encode(), "Windows-1252 (Latin-1)")
-        except UnicodeDecodeError:
-            return data.decode("latin-1").encode(), "Latin-1"
+    encodings = [("utf-8", "")]
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encodings = [("utf-16", "UTF-16")]
+    elif not ODD.search(data):
+        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]
+    for codec, encoding in encodings:
+        with suppress(UnicodeDecodeError):
+            return data.decode(codec).encode(), encoding
     return data, ""
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from bertviz_core.corpora import archive
-from bertviz_core.corpora.unpacking import CHUNK, Xz, as_file, recoded
+from bertviz_core.corpora.unpacking import CHUNK, as_file, recoded, unxz
 from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
@@ -24,6 +24,7 @@ Line = tuple[int, str]  # its number in the file, from 1, and its text
 TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"  # how such files begin
 NO_TEXT = (
     (b"%PDF-", "a PDF", "Save its text (`pdftotext file.pdf file.txt`), or copy it and paste it."),
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
@@ -83,6 +84,10 @@ class Source:
     locator: str = field(default="", repr=False, compare=False)
     start: Start = field(default=WHOLE, repr=False)
 
+    def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
+        """What is wrong with the source, or with one of its lines, and what to do about it."""
+        return InputError(what, where=self.name if line is None else f"{self.name}, line {line}", hint=hint)
+
     def lines(self) -> Iterator[Line]:
         """(line number from 1, line without its end), decoded strictly; gzip, xz, zip and tar are unpacked on the way.
 
@@ -94,11 +99,8 @@ class Source:
         for number, piece in self._pieces():
             line = before + piece if before else piece
             if len(line) > LONGEST_LINE:
-                raise InputError(
-                    f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB.",
-                    where=f"{self.name}, line {number}",
-                    hint="Split it into lines.",
-                )
+                what = f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB."
+                raise self.error(what, "Split it into lines.", number)
             before = b"" if line.endswith(b"\n") else line
             if not before:
                 yield number, self._decode(line, number)
@@ -122,32 +124,32 @@ class Source:
 
     def unpacked(self) -> BinaryIO:
         """The bytes of the text."""
-        return self._unpacked()[0]
+        start = self._start()
+        for magic, what, hint in NO_TEXT:
+            if start.startswith(magic):
+                raise self.error(f"This is {what}, not text.", hint)
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return as_file(lambda: recoded(self._decompressed()))
+        if archive.is_archive(start):
+            return archive.joined(self._archive, self.name)
+        return self._decompressed()
 
     def text_files(self) -> list[str]:
         """Names of the files that a zip or tar archive's text is put together from; empty for another file."""
-        packed, limit = self._decompressed()
-        with packed:
-            start = packed.read(archive.BLOCK)
-        if not (archive.is_zip(start) or archive.is_tar(start)):
-            return []
-        return archive.text_files(lambda: self._capped(limit, archive.is_zip(start)), self.name)
+        return archive.text_files(self._archive, self.name) if archive.is_archive(self._start()) else []
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
         number, total = self.start.line, 0
         try:
-            stream, max_unpacked = self._unpacked()
+            limit = self._limit()
+            stream = self.unpacked()
             while piece := stream.readline(CHUNK):
                 total += len(piece)
-                if total > max_unpacked:
-                    raise self._too_large(max_unpacked, f", line {number}")
+                if total > limit:
+                    raise self._too_large(limit, number)
                 if b"\0" in piece:
-                    raise InputError(
-                        "There is a NUL byte: this is not a text file.",
-                        where=f"{self.name}, line {number}",
-                        hint="Save it as plain text.",
-                    )
+                    raise self.error("There is a NUL byte: this is not a text file.", "Save it as plain text.", number)
                 yield number, piece
                 number += piece.endswith(b"\n")
         except DAMAGE as error:
@@ -157,54 +159,46 @@ class Source:
                 hint="Compress or download it again.",
             ) from error
 
-    def _unpacked(self) -> tuple[BinaryIO, float]:
-        """The bytes of the text, and how many of them there may be."""
-        packed, max_unpacked = self._decompressed()
-        start = packed.read(archive.BLOCK)
-        packed.close()
-        for magic, what, hint in NO_TEXT:
-            if start.startswith(magic):
-                raise InputError(f"This is {what}, not text.", where=self.name, hint=hint)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return as_file(lambda: recoded(self._decompressed()[0])), max_unpacked
-        if archive.is_zip(start) or archive.is_tar(start):
-            limit = max(MINIMUM, TIMES * self.size) if self.max_unpacked is None else self.max_unpacked
-            return archive.joined(lambda: self._capped(limit, archive.is_zip(start)), self.name), limit
-        return self._decompressed()[0], max_unpacked
+    def _start(self) -> bytes:
+        with self._decompressed() as stream:
+            return stream.read(archive.BLOCK)
 
-    def _decompressed(self) -> tuple[BinaryIO, float]:
+    def _decompressed(self) -> BinaryIO:
         stream = self.opener()
-        magic = stream.read(6)
+        magic = stream.read(len(XZ))
         stream.seek(0)
-        max_unpacked = max(MINIMUM, TIMES * self.size) if self.max_unpacked is None else self.max_unpacked
-        if magic[:2] == b"\x1f\x8b":
-            return cast(BinaryIO, gzip.open(stream)), max_unpacked
-        if magic == b"\xfd7zXZ\x00":
-            return io.BufferedReader(Xz(stream)), max_unpacked
-        return stream, float("inf") if self.max_unpacked is None else self.max_unpacked
+        if magic.startswith(GZIP):
+            return cast(BinaryIO, gzip.open(stream))
+        return as_file(lambda: unxz(self.opener())) if magic == XZ else stream
 
-    def _capped(self, limit: float, seeks: bool) -> BinaryIO:
+    def _limit(self) -> float:
+        """How many bytes the text may have."""
+        if self.max_unpacked is not None:
+            return self.max_unpacked
+        with self.opener() as stream:
+            start = stream.read(archive.BLOCK)
+        packed = start.startswith((GZIP, XZ)) or archive.is_archive(start)
+        return max(MINIMUM, TIMES * self.size) if packed else float("inf")
+
+    def _archive(self) -> BinaryIO:
         """The bytes of an archive: those of a tar, which may be compressed as a whole, are counted. A zip is read here
         and there; what its members unpack to is counted line by line."""
-        if seeks:
-            return self._decompressed()[0]
-        return as_file(lambda: self._metered(self._decompressed()[0], limit))
+        if archive.is_zip(self._start()):
+            return self._decompressed()
+        return as_file(self._metered)
 
-    def _metered(self, stream: BinaryIO, limit: float) -> Iterator[bytes]:
-        total = 0
-        with stream:
+    def _metered(self) -> Iterator[bytes]:
+        total, limit = 0, self._limit()
+        with self._decompressed() as stream:
             while piece := stream.read(archive.PIECE):
                 total += len(piece)
                 if total > limit:
-                    raise self._too_large(limit, "")
+                    raise self._too_large(limit)
                 yield piece
 
-    def _too_large(self, limit: float, line: str) -> InputError:
-        return InputError(
-            f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB.",
-            where=f"{self.name}{line}",
-            hint="Unpack it, and give the text.",
-        )
+    def _too_large(self, limit: float, line: int | None = None) -> InputError:
+        what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."
+        return self.error(what, "Unpack it, and give the text.", line)
 
     def _decode(self, raw: bytes, number: int) -> str:
         try:
@@ -213,11 +207,8 @@ class Source:
             raise self._not_utf8(number, error.start + 1) from error
 
     def _not_utf8(self, number: int, byte: int) -> InputError:
-        return InputError(
-            f"Byte {byte} of the line is not UTF-8.",
-            where=f"{self.name}, line {number}",
-            hint="Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8.",
-        )
+        hint = "Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8."
+        return self.error(f"Byte {byte} of the line is not UTF-8.", hint, number)
 
 
 def whole(text: str) -> str:

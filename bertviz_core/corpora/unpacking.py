@@ -12,6 +12,7 @@ from xml.parsers import expat
 from bertviz_core.errors import InputError
 
 CHUNK = 1 << 20  # bytes
+XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 PARAGRAPH, TEXT = f"{WORDS} p", f"{WORDS} t"
@@ -27,31 +28,17 @@ def recoded(stream: BinaryIO) -> Iterator[bytes]:
         yield decoder.decode(b"", True).encode()
 
 
-class Xz(io.RawIOBase):
-    """What `lzma.open` gives, with a limit to the memory that the file's own header may ask for."""
-
-    def __init__(self, packed: BinaryIO) -> None:
-        self.packed = packed
-        self.unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = b""
-        while not data:
-            if self.unpacker.eof:  # a file may hold several streams
-                rest = (self.unpacker.unused_data or self.packed.read(CHUNK // 16)).lstrip(b"\0")
-                if not rest:
-                    return 0
-                self.unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-            else:
-                rest = self.packed.read(CHUNK // 16) if self.unpacker.needs_input else b""
-                if self.unpacker.needs_input and not rest:
-                    raise EOFError("it ends before its end mark")
-            data = self.unpacker.decompress(rest, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+def unxz(packed: BinaryIO) -> Iterator[bytes]:
+    """What `lzma.open` reads, with a limit to the memory that the file's own header may ask for."""
+    rest = packed.read(XZ_READ)
+    while rest:
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+        while not unpacker.eof:
+            if unpacker.needs_input and not rest and not (rest := packed.read(XZ_READ)):
+                raise EOFError("it ends before its end mark")
+            yield unpacker.decompress(rest, CHUNK)
+            rest = b""
+        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
 
 
 class PieceFile(io.RawIOBase):

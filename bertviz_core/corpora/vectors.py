@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 EXPECTED = "Give one text file, with a word and its numbers, between spaces, on each line."
@@ -60,16 +59,13 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
             dimension = len(fields) - 1
             _require_one_file(source)
         if len(fields) != dimension + 1 or not dimension:
-            raise InputError(
-                f"The line has {len(fields) - 1} numbers, the first had {dimension}.",
-                where=f"{source.name}, line {number}",
-                hint=EXPECTED,
-            )
+            what = f"The line has {len(fields) - 1} numbers, the first had {dimension}."
+            raise source.error(what, EXPECTED, number)
         if fields[0] in forms and fields[0] not in rows:
-            selected.append(_numbers(fields[1:], f"{source.name}, line {number}"))
+            selected.append(_numbers(fields[1:], source, number))
             rows[fields[0]] = len(selected)
     if not dimension:
-        raise InputError("The file is empty.", where=source.name, hint=EXPECTED)
+        raise source.error("The file is empty.", EXPECTED)
     return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
 
 
@@ -77,19 +73,17 @@ def _require_one_file(source: Source) -> None:
     names = source.text_files()
     if len(names) > 1:
         more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-        raise InputError(
-            f"The archive has {len(names):,} files: {', '.join(names[:SHOWN])}{more}. Word vectors are read from one.",
-            where=source.name,
-            hint="Unpack it, and give one of them.",
-        )
+        listed = ", ".join(names[:SHOWN]) + more
+        what = f"The archive has {len(names):,} files: {listed}. Word vectors are read from one."
+        raise source.error(what, "Unpack it, and give one of them.")
 
 
-def _numbers(fields: list[str], where: str) -> np.ndarray:
+def _numbers(fields: list[str], source: Source, line: int) -> np.ndarray:
     try:
         with np.errstate(over="ignore"):
             values = np.array(fields, dtype=np.float32)
     except ValueError as error:
-        raise InputError(f"This is not a number: {error}.", where=where, hint=EXPECTED) from error
+        raise source.error(f"This is not a number: {error}.", EXPECTED, line) from error
     if not np.isfinite(values).all():
-        raise InputError("A value is not a finite number.", where=where, hint=EXPECTED)
+        raise source.error("A value is not a finite number.", EXPECTED, line)
     return values

@@ -13,9 +13,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.in_memory import Corpus, source_of
-from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
@@ -65,25 +63,17 @@ def analyze(
     view = definition.view(**split[definition.view])
     chosen.check()
     view.check()
-    others = _further_files(definition, own)
+    files = {name: value for name, value in own.items() if _is_file(definition, name) and value is not None}
+    others = {name: source_of(value, definition.corpus) for name, value in files.items()}
     checkpoint = checkpoint_of(model)
     values = chosen.in_mode(settings.paper).to_json()
-    request = Request(definition.name, checkpoint, _source(corpus, definition), settings, values, others)
+    request = Request(definition.name, checkpoint, source_of(corpus, definition.corpus), settings, values, others)
     opened = Store(None if store is True else Path(store)) if store else None
     result = find_or_compute(request, model, opened, Execution(device, batch_tokens))
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
 
 analyse = analyze  # both spellings are public
-
-
-def _further_files(analysis: Analysis, options: dict[str, Any]) -> dict[str, Source]:
-    """The files that the options name, by what they are to the analysis."""
-    return {
-        name: source_of(value, analysis.corpus)
-        for name, value in options.items()
-        if _is_file(analysis, name) and value is not None
-    }
 
 
 def find_or_compute(
@@ -119,10 +109,6 @@ def _analysis(name: str) -> Analysis:
     if known not in ANALYSES:
         raise SettingsError(f"There is no analysis {name!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     return ANALYSES[known]
-
-
-def _source(corpus: Corpus | None, analysis: Analysis) -> Source:
-    return source_of(next(iter(SAMPLES[analysis.corpus])) if corpus is None else corpus, analysis.corpus)
 
 
 def _split(analysis: Analysis, options: dict[str, Any]) -> dict[type, dict[str, Any]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import DownloadNeeded, ModelError
+from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models import in_memory
 from bertviz_core.models.checkpoint import Checkpoint
@@ -17,19 +18,15 @@ from bertviz_core.models.model import AttentionModel
 Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 
 
-def checkpoint_of(model: Model, revision: str | None = None) -> Checkpoint:
+def checkpoint_of(model: Model) -> Checkpoint:
     """What a model is known by; a hub model that is not here is fetched, its size said first.
 
     Raises:
         ModelError: There is no such model, or it is not in a form that can be used.
     """
-    if not isinstance(model, str | Path):
-        return in_memory.describe(*_pair(model))
-    try:
-        return checkpoints.find(str(model), revision)
-    except DownloadNeeded as needed:
-        print(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB", file=sys.stderr)
-        return checkpoints.download(str(model), revision)
+    if isinstance(model, str | Path):
+        return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
+    return in_memory.describe(*_pair(model))
 
 
 def lent(

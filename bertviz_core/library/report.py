@@ -11,9 +11,7 @@ from typing import Any, Literal
 
 from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.in_memory import Corpus, source_of
-from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.temporary_store import temporary_store
 from bertviz_core.library.models import Model, checkpoint_of, lent
@@ -64,7 +62,8 @@ def report(
     """
     path = Path(out)
     check_out(path)
-    corpora = _sources({"text": text, "treebank": treebank, "coreference": coreference})
+    given = {"text": text, "treebank": treebank, "coreference": coreference}
+    corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
     request.settings.check(request.checkpoint.max_length)
     folder = None if isinstance(store, bool) else Path(store)
@@ -72,15 +71,6 @@ def report(
         failed = _compute(request, model, opened, Execution(device))
         write_report(request.read(opened, failed), path)
     return path
-
-
-def _sources(corpora: dict[str, Corpus | Literal[False] | None]) -> dict[str, Source]:
-    """The sample in place of None; without those that are False."""
-    return {
-        kind: source_of(next(iter(SAMPLES[kind])) if corpus is None else corpus, kind)
-        for kind, corpus in corpora.items()
-        if corpus is not False
-    }
 
 
 def _compute(request: ReportRequest, model: Model, store: Store, execution: Execution) -> dict[str, str]:

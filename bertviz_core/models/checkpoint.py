@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.access import LOCAL, Access
-from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import allowed, hub
 from bertviz_core.models.model_files import (
     HEADS,
@@ -36,7 +36,6 @@ PAPER_CONFIG = {
     "max_position_embeddings": PAPER_LENGTH,
     "type_vocab_size": 2,
 }
-PATTERNS = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
 @dataclass(frozen=True)
@@ -115,18 +114,25 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"A revision is of a hub model, and {name!r} is none.", hint="Omit the revision.")
-        return _open(name, folder, None)
+        return reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
         raise allowed.no_model()
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return _open(name, hub.cached(name, revision, PATTERNS, access), revision)
+    return reopen(name, hub.cached(name, revision, access), revision)
 
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
-    """A checkpoint that another process has found; raises ModelError where its files are gone."""
-    return _open(name, folder, revision)
+    """A checkpoint whose folder is known; raises ModelError where its files are gone or cannot be used."""
+    config, weights = read_config(folder), _weights(folder)
+    if not any((folder / file).is_file() for file in TOKENIZERS):
+        raise ModelError(
+            f"The model folder {str(folder)!r} has no tokenizer.",
+            hint="Save the tokenizer into it with tokenizer.save_pretrained.",
+        )
+    check_sizes(folder, config, weights)
+    return Checkpoint(name, folder, revision, config)
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -155,7 +161,16 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
     Raises:
         ModelError: The hub is out of reach, or there is no room for the model.
     """
-    return _open(name, hub.download(name, revision, PATTERNS, access), revision)
+    return reopen(name, hub.download(name, revision, access), revision)
+
+
+def find_or_download(name: str, revision: str | None, say: Callable[[str], None]) -> Checkpoint:
+    """Find a model's files on this machine; a hub model that is not here is fetched, its size said first."""
+    try:
+        return find(name, revision)
+    except DownloadNeeded as needed:
+        say(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB")
+        return download(name, revision)
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -178,17 +193,6 @@ def _files(folder: Path, pattern: str) -> list[Path]:
 
 def _weights(folder: Path) -> dict[str, Any]:
     return {name: entry for path in weight_files(folder) for name, entry in read_header(path).items()}
-
-
-def _open(name: str, folder: Path, revision: str | None) -> Checkpoint:
-    config, weights = read_config(folder), _weights(folder)
-    if not any((folder / file).is_file() for file in TOKENIZERS):
-        raise ModelError(
-            f"The model folder {str(folder)!r} has no tokenizer.",
-            hint="Save the tokenizer into it with tokenizer.save_pretrained.",
-        )
-    check_sizes(folder, config, weights)
-    return Checkpoint(name, folder, revision, config)
 
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each

@@ -123,21 +123,39 @@ def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Enc
 
 def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, skipped: Skipped) -> Encoded:
     """`[CLS] words [SEP]`: each word cut into pieces on its own; one that cleans to nothing becomes one [UNK]."""
+    return Encoded(number, where, *framed([pieces_of(words, tokens, where, skipped)], tokens.single))
+
+
+def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
+    """The pieces of every word, [UNK] for one that cleans to nothing; what is unknown is counted."""
     pieces = [tokens.pieces(word) for word in words]
     if empty := sum(not piece for piece in pieces):
         skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
     count_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
-    pieces = [piece or [tokens.unknown] for piece in pieces]
-    return Encoded(number, where, *frame_words(pieces, tokens))
+    return [piece or [tokens.unknown] for piece in pieces]
 
 
-def frame_words(pieces: Sequence[Sequence[int]], tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(ids, types, words), each (token,) int64, of `[CLS] words [SEP]` from the pieces of each word."""
-    before, after = tokens.single
-    ids = np.array([*before, *chain.from_iterable(pieces), *after], dtype=np.int64)
-    owners = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
-    owners = np.concatenate([np.full(len(before), -1), owners, np.full(len(after), -1)])
-    return ids, np.zeros(len(ids), dtype=np.int64), owners
+def framed(
+    sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(ids, types, words), each (token,) int64, of sides A and B in a frame of special tokens, as in `Encoded`.
+
+    Args:
+        sides: One or two: the pieces of each word.
+        frame: The special ids before A, after A, and after B.
+        second: The type of B's tokens.
+    """
+    ids, types, words = list(frame[0]), [0] * len(frame[0]), [-1] * len(frame[0])
+    word = 0
+    for kind, side, after in zip((0, second), sides, frame[1:], strict=False):
+        for pieces in side:
+            ids += pieces
+            words += [word] * len(pieces)
+            word += 1
+        ids += after
+        words += [-1] * len(after)
+        types += [kind] * (len(ids) - len(types))
+    return np.array(ids, dtype=np.int64), np.array(types, dtype=np.int64), np.array(words, dtype=np.int64)
 
 
 def count_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) -> None:

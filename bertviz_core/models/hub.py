@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
@@ -15,11 +15,12 @@ from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.import_lock import IMPORTING
 
+PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are fetched
 TIMEOUT = 5.0  # seconds that the hub has for an answer
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
 
-def cached(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> Path:
+def cached(name: str, revision: str | None, access: Access) -> Path:
     """The folder of a hub model that is on this machine.
 
     Raises:
@@ -32,7 +33,7 @@ def cached(name: str, revision: str | None, patterns: Sequence[str], access: Acc
     try:
         return Path(
             snapshot_download(
-                name, revision=revision, allow_patterns=list(patterns), local_files_only=True, token=access.hub_token
+                name, revision=revision, allow_patterns=PATTERNS, local_files_only=True, token=access.hub_token
             )
         )
     except Exception as error:
@@ -41,12 +42,12 @@ def cached(name: str, revision: str | None, patterns: Sequence[str], access: Acc
                 f"The model {name!r} is not on this machine, and downloads are off.",
                 hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.",
             ) from error
-    size = size_of(name, revision, patterns, access)
+    size = size_of(name, revision, access)
     check_room(name, size, access)
     raise DownloadNeeded(name, size)
 
 
-def download(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> Path:
+def download(name: str, revision: str | None, access: Access) -> Path:
     """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
 
     Raises:
@@ -55,9 +56,9 @@ def download(name: str, revision: str | None, patterns: Sequence[str], access: A
     from huggingface_hub import snapshot_download
 
     if access.downloads is not None:
-        check_room(name, size_of(name, revision, patterns, access), access)
+        check_room(name, size_of(name, revision, access), access)
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(patterns), token=access.hub_token))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token))
     except Exception as error:
         raise _unreachable(name, error) from error
 
@@ -88,7 +89,7 @@ def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[N
         watcher.join()
 
 
-def size_of(name: str, revision: str | None, patterns: Sequence[str], access: Access) -> int:
+def size_of(name: str, revision: str | None, access: Access) -> int:
     """Bytes that a download would take; raises ModelError when the hub cannot say."""
     with IMPORTING:
         from huggingface_hub import HfApi
@@ -98,7 +99,7 @@ def size_of(name: str, revision: str | None, patterns: Sequence[str], access: Ac
         files = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
-    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in patterns)]
+    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]
     if not any(file.rfilename.endswith(".safetensors") for file in needed):
         raise ModelError(
             f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",

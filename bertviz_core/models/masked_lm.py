@@ -6,9 +6,9 @@ first layer's maps. A map is read and freed as soon as the backward pass reaches
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from bertviz_core.models.masking import IGNORED
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.utils.hooks import RemovableHandle
 
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.masking import Masking
@@ -73,10 +74,11 @@ def backward(
     """
     import torch
 
-    layers: list[int] = []
+    layers = 0
 
     def show(gradient: LayerGradient) -> None:
-        layers.append(gradient.layer)
+        nonlocal layers
+        layers += 1
         observe(gradient)
 
     with torch.enable_grad():
@@ -86,9 +88,9 @@ def backward(
         first = _watch(maps, predictions, show)
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
         torch.autograd.grad(total, first, allow_unused=True)
-    if len(layers) != model.layers:
+    if layers != model.layers:
         raise ModelError(
-            f"The loss has a gradient in only {len(layers)} of the {model.layers} layers' attention maps, as this "
+            f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps, as this "
             "family of models shows them.",
             hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
         )
@@ -108,9 +110,14 @@ def mask(batch: Batch, masking: Masking) -> tuple[Batch, Tensor]:
 
 
 def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Tensor, list[Tensor]]:
-    """Logits (selected token, vocabulary) at the selected positions (batch, token), and every layer's maps."""
+    """Logits (selected token, vocabulary) at the selected positions (batch, token), and every layer's maps. The graph
+    begins at the embeddings."""
     maps: list[Tensor] = []
-    with _graph(model, selected):
+
+    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
+        return embedded.requires_grad_()
+
+    with model.encoder.get_input_embeddings().register_forward_hook(begin), selecting(model, selected):
         if model.observable:
             output = model.masked_lm(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
         else:
@@ -119,34 +126,15 @@ def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Ten
     return at_least_float32(output.logits[0]), maps
 
 
-@contextmanager
-def _graph(model: AttentionModel, selected: Tensor) -> Iterator[None]:
-    """Begin the graph at the embeddings; `selecting` besides."""
-
-    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
-        return embedded.requires_grad_()
-
-    handle = model.encoder.get_input_embeddings().register_forward_hook(begin)
-    try:
-        with selecting(model, selected):
-            yield
-    finally:
-        handle.remove()
-
-
-@contextmanager
-def selecting(model: AttentionModel, selected: Tensor) -> Iterator[None]:
-    """Hand only the selected positions (batch, token) on to the (large) vocabulary layer."""
+def selecting(model: AttentionModel, selected: Tensor) -> RemovableHandle:
+    """Within the context, hand only the selected positions (batch, token) on to the (large) vocabulary layer."""
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state[selected][None]  # (1, selected token, width)
         return output
 
-    handle = model.encoder.register_forward_hook(select)
-    try:
-        yield
-    finally:
-        handle.remove()
+    handle: RemovableHandle = model.encoder.register_forward_hook(select)
+    return handle
 
 
 def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
@@ -163,21 +151,17 @@ def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]
 
 
 def _watch(maps: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]) -> Tensor:
-    """Have every layer shown when its gradient comes by. Leaves the maps to the graph, but for the first: returned."""
+    """Have every layer shown when its gradient comes by. Leaves the maps to the graph, but for the first: returned.
+
+    The graph owns the hooks, so a hook holds the map's values alone (the map itself would be a cycle), and only until
+    they are shown.
+    """
+
+    def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
+        observe(LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions))
+
     first = maps[0]
     while maps:
         weights = maps.pop()
-        weights.register_hook(_hook(len(maps), [weights.detach()], predictions, observe))
+        weights.register_hook(partial(show, len(maps), [weights.detach()]))
     return first
-
-
-def _hook(
-    layer: int, values: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]
-) -> Callable[[Tensor], None]:
-    """The graph owns the hook, so the hook holds the map's values alone (the map itself would be a cycle), and only
-    until they are shown."""
-
-    def hook(gradient: Tensor) -> None:
-        observe(LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions))
-
-    return hook

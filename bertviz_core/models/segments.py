@@ -23,11 +23,10 @@ from typing import ClassVar
 import numpy as np
 
 from bertviz_core.corpora.examples import Record
-from bertviz_core.corpora.readers import JSON, TEXT, read_text
+from bertviz_core.corpora.readers import JSON, TEXT, Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.source import Start
-from bertviz_core.corpora.text import Paragraph, TextCorpus
-from bertviz_core.models.encoding import Encoded, count_unknown, encode_words
+from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
 Line = tuple[int, list[int]]  # line number, ids
@@ -127,10 +126,8 @@ class Segments(Examples[Encoded]):
         return self._framed(number, _where(chunk), selected, frame)
 
     def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
-        first = [*frame[0], *sides[0], *frame[1]]
-        second = [*sides[1], *frame[2]] if len(sides) == 2 else []
-        types = np.repeat([0, 0 if self.settings.paper else 1], [len(first), len(second)])
-        return Encoded(number, where, np.array(first + second, dtype=np.int64), types)
+        ids, types, _ = framed([[side] for side in sides], frame, 0 if self.settings.paper else 1)
+        return Encoded(number, where, ids, types)
 
     def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
         forms = {"text": self._from_string, "words": self._from_words, "tokens": self._from_tokens}

@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.treebank.trees import Sentence
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.models.encoding import Encoded, encode_words
 from bertviz_core.models.reading import Examples, Reading
 
@@ -37,7 +37,7 @@ class Sentences(Examples[EncodedSentence]):
         self.treebank = Treebank(self.source)
 
     def read(self, reading: Reading) -> Iterator[EncodedSentence]:
-        reading.counts |= {"format": self.treebank.format, "words": 0, "split_words": 0}
+        reading.counts |= {"format": self.treebank.form.name, "words": 0, "split_words": 0}
         return islice(self._encoded(reading), self.settings.limit)
 
     def _encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
@@ -53,7 +53,7 @@ class Sentences(Examples[EncodedSentence]):
             pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             reading.counts["words"] += len(pieces)
             reading.counts["split_words"] += int((pieces > 1).sum())
-            reading.start = Start(sentence.line, -1, sentence.number, format=self.treebank.format)
+            reading.start = Start(sentence.line, -1, sentence.number, format=self.treebank.form.name)
             yield EncodedSentence(
                 encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence
             )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isqrt
@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.errors import InputError
 from bertviz_core.models.attention import forward
-from bertviz_core.models.encoding import Encoded, collate
+from bertviz_core.models.encoding import Encoded, collate, framed
 from bertviz_core.models.labels import Layout, labels_of, layout_of, relabel, token_labels, visible
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
@@ -50,20 +50,23 @@ class OneInput:
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
     """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` where there is a second text; what is too long loses the end of its
-    longer side. given: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
+    longer side. pre_split: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
 
     Raises InputError for a text in which the tokenizer finds nothing.
     """
     texts = [part for part in (text, second) if part.strip()]
     words = [part.split() for part in texts]
-    sides = [_pieces(part.split(), tokens) if pre_split else [tokens.encode(part)] for part in texts]
+    # A word that cleans to nothing is unknown, so that words and rows stay aligned.
+    cleaned = [[tokens.pieces(word) or [tokens.unknown] for word in part] for part in words]
+    sides = cleaned if pre_split else [[tokens.encode(part)] for part in texts]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
     lengths = [sum(map(len, side)) for side in sides]
     selected = _fit(lengths, settings.max_length - sum(map(len, frame)))
-    example = _frame(sides, selected, frame, settings)
-    example = example if pre_split else replace(example, words=None)
+    cut = [_cut(side, length) for side, length in zip(sides, selected, strict=True)]
+    ids, types, owners = framed(cut, frame, 0 if settings.paper else 1)
+    example = Encoded(0, "the text", ids, types, owners if pre_split else None)
     begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
     if pre_split:
@@ -114,11 +117,6 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     return maps
 
 
-def _pieces(words: Sequence[str], tokens: Tokens) -> list[list[int]]:
-    """Each word's ids; a word that cleans to nothing is unknown, so that words and rows stay aligned."""
-    return [tokens.pieces(word) or [tokens.unknown] for word in words]
-
-
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:
     """Number of tokens that each side may have."""
     selected = list(lengths)
@@ -127,18 +125,11 @@ def _fit(lengths: Sequence[int], budget: int) -> list[int]:
     return selected
 
 
-def _frame(sides: list[list[list[int]]], lengths: list[int], frame: list[list[int]], settings: Settings) -> Encoded:
-    """Special tokens around the sides; `words` counts their units through both."""
-    ids, owners, types = list(frame[0]), [-1] * len(frame[0]), [0] * len(frame[0])
-    unit = 0
-    for index, (side, length) in enumerate(zip(sides, lengths, strict=True)):
-        inside = list(chain(*side))[:length]
-        ids += [*inside, *frame[index + 1]]
-        owners += [*np.repeat(np.arange(unit, unit + len(side)), [len(u) for u in side])[:length]]
-        owners += [-1] * len(frame[index + 1])
-        types += [0 if settings.paper else index] * (len(inside) + len(frame[index + 1]))
-        unit += len(side)
-    return Encoded(0, "the text", np.array(ids), np.array(types), np.array(owners))
+def _cut(side: list[list[int]], length: int) -> Iterator[list[int]]:
+    """The pieces of a side's words, `length` of them in all."""
+    for pieces in side:
+        yield pieces[:length]
+        length = max(0, length - len(pieces))
 
 
 def _labeled(layout: Layout, example: Encoded, words: Sequence[str]) -> Layout:

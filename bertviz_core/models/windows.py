@@ -17,14 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
-from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Start
-from bertviz_core.errors import InputError
-from bertviz_core.models.encoding import Encoded, frame_words
+from bertviz_core.models.encoding import Encoded, framed, pieces_of
 from bertviz_core.models.reading import Examples, Reading
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
@@ -58,15 +57,12 @@ class Windows(Examples[Window]):
 
     def read(self, reading: Reading) -> Iterator[Window]:
         start = self.source.start
-        reading.counts |= {"format": self.corpus.format, "head_words": "", **dict.fromkeys(COUNTED, 0)}
+        reading.counts |= {"format": self.corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
         reading.counts["items"] = start.items
         yield from islice(islice(self._all(reading), start.skip, None), self.settings.limit)
         if not reading.counts["items"]:
-            raise InputError(
-                "No mention has an antecedent that could be guessed.",
-                where=self.source.name,
-                hint=f"Read as {self.corpus.format}: check that its last column, or `Entity=`, holds chains.",
-            )
+            hint = f"Read as {self.corpus.form.name}: check that its last column, or `Entity=`, holds chains."
+            raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
     def _all(self, reading: Reading) -> Iterator[Window]:
         number, decided = self.source.start.example, set()
@@ -75,7 +71,7 @@ class Windows(Examples[Window]):
             reading.counts["head_words"] = " and ".join(sorted(decided))
             _count(document, reading.counts)
             first = Start(
-                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.format,
+                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.form.name,
                 document.header,
             )  # fmt: skip
             for example in self._windows(document, number, reading) if document.words else ():
@@ -97,7 +93,7 @@ class Windows(Examples[Window]):
         items_of_spans = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, items_of_spans, strict=True):
             if items:
-                frame = frame_words(pieces[slice(*span)], self.tokens)
+                frame = framed([pieces[slice(*span)]], self.tokens.single)
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
                     number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
@@ -106,16 +102,12 @@ class Windows(Examples[Window]):
                 number += 1
 
     def _pieces(self, document: CoreferenceDocument, maximum: int, reading: Reading) -> list[list[int]]:
-        """The pieces of every word: [UNK] for one that cleans to nothing; at most `maximum` pieces of a word."""
-        pieces = [self.tokens.pieces(word) for word in document.words]
-        if empty := sum(not piece for piece in pieces):
-            reading.skipped.add("a word the tokenizer cleans to nothing (read as unknown)", document.name, empty)
-        if unknown := sum(piece.count(self.tokens.unk) for piece in pieces if self.tokens.unk is not None):
-            reading.skipped.add(UNKNOWN, document.name, unknown)
+        """The pieces of every word, `maximum` of them at most."""
+        pieces = pieces_of(document.words, self.tokens, document.name, reading.skipped)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
         if long := sum(len(piece) > maximum for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)
-        return [piece[:maximum] or [self.tokens.unk or self.tokens.pad] for piece in pieces]
+        return [piece[:maximum] for piece in pieces]
 
     def _count_cut(self, document: CoreferenceDocument, end: int, skipped: Skipped) -> None:
         length = self.settings.max_length

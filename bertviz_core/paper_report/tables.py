@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.dependency_heads.table import relation_table
+from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.heads import highest
 from bertviz_core.paper_report.blocks import Table

@@ -34,7 +34,9 @@ def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
     assert not app.error and "demo on coreference" in words(app)
     chance = ["Chance (1 / candidates)", "Random candidate"]
     assert [metric.label for metric in app.metric][1:] == [*chance, "Nearest", "Head match", "Rule-based"]
-    assert [metric.value for metric in app.metric[1:3]] == [percent(shipped().chance(name)[0], 700) for name in CHANCES]
+    assert [metric.value for metric in app.metric[1:3]] == [
+        percent(shipped().of_system(name)[0], 700) for name in CHANCES
+    ]
     assert not any(metric.delta for metric in app.metric)
     assert "clearly above" in words(app)
     assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)

@@ -11,11 +11,11 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import find_sources, joined, sample
+from bertviz_core.corpora.readers import TextCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_path
-from bertviz_core.corpora.text import TextCorpus
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.errors import InputError
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.formats import FORMATS, Format, names
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.corpora.treebank_reader import Treebank
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```(text|treebank|coreference)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -21,7 +20,7 @@ OPEN = {"treebank": Treebank, "coreference": CoreferenceCorpus}
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_an_example_is_recognized_read_and_shown(form: Format) -> None:
     source = from_bytes(form.example.encode(), "pasted text")
-    assert OPEN[form.kind](source).format == form.name
+    assert OPEN[form.kind](source).form.name == form.name
     check(form.kind, source)
     assert f"{form.name}: {form.label}\n\n```{form.kind}\n{form.example}```\n" in PAGE
 

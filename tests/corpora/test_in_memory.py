@@ -6,12 +6,11 @@ import json
 
 import pytest
 
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.in_memory import source_of
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank_reader import Treebank
 from bertviz_core.errors import InputError
 
 

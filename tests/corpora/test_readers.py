@@ -5,9 +5,8 @@ import gzip
 import pytest
 
 from bertviz_core.corpora.examples import ExampleCorpus
-from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.readers import TextCorpus, read_text
 from bertviz_core.corpora.skipped import NAMED, Skipped
-from bertviz_core.corpora.text import TextCorpus
 from bertviz_core.errors import InputError
 
 

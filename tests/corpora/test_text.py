@@ -2,7 +2,7 @@
 
 import pytest
 
-from bertviz_core.corpora.text import TextCorpus
+from bertviz_core.corpora.readers import TextCorpus
 from bertviz_core.errors import InputError
 
 

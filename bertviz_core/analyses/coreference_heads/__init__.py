@@ -34,7 +34,7 @@ class CoreferenceView(View):
             from_path(self.predictions)
 
     def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
-        from bertviz_core.analyses.coreference_heads.predictions import score
+        from bertviz_core.analyses.coreference_heads.baselines import score
         from bertviz_core.corpora.source import from_path
 
         shown = result.show(self.candidates)

@@ -8,28 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.antecedent_tables import claim_of, groups_table, heads_table, table_row
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.coreference_heads.groups import FOLDS, TYPE_ROWS, by_distance, by_gender, by_type
+from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, FOLDS, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import is_above, share
-from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.analyses.proportions import is_above, scored, share, wilson
+from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.heads import Choice, all_heads, highest
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bertviz_core.corpora.source import Source
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Choice:
-    """A head read in one direction (the index in DIRECTIONS)."""
-
-    direction: int
-    head: Head
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +95,7 @@ class AntecedentCounts(Result):
             kind: One of TYPE_ROWS.
             direction: The index in DIRECTIONS in which heads are read; by default the paper's.
         """
-        return Choice(direction, _most(self._typed()[direction, TYPE_ROWS.index(kind)].sum(-1)))
+        return Choice(direction, highest(self._typed()[direction, TYPE_ROWS.index(kind)].sum(-1)))
 
     def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:
         """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
@@ -114,18 +105,18 @@ class AntecedentCounts(Result):
             return np.full(len(TYPE_ROWS), np.nan)
         right = np.zeros(len(TYPE_ROWS))
         for fold in range(FOLDS):
-            head = _most(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
-            right += typed[:, head.layer, head.head, fold]
+            head = highest(typed[TYPE_ROWS.index(picked_on), :, :, 1 - fold])
+            right += typed[:, *head, fold]
         return share(right, self.n)
 
     def is_above(self, system: str, direction: int = 0) -> bool:
         """Whether the best head on all mentions is above a system (docs/methods.md, section 6)."""
-        baseline = self.systems_accuracy[self.systems.index(system), 0]
-        return bool(is_above(self.heldout(direction=direction)[0], self.n[0], baseline))
+        return bool(is_above(self.heldout(direction=direction)[0], self.n[0], self.of_system(system)[0]))
 
-    def chance(self, system: str = CHANCE) -> np.ndarray:
-        """(type,) the mean of 1 / candidates; for RANDOM of antecedents / candidates (docs/methods.md, section 7)."""
-        return np.asarray(self.systems_accuracy[self.systems.index(system)])
+    def of_system(self, name: str) -> np.ndarray:
+        """(type,) accuracy of one of the systems; of CHANCE the mean of 1 / candidates, of RANDOM of antecedents /
+        candidates (docs/methods.md, section 7)."""
+        return np.asarray(self.systems_accuracy[self.systems.index(name)])
 
     def better_direction(self) -> Choice | None:
         """The best head of the direction that the paper does not measure, where it finds more; else None."""
@@ -141,50 +132,70 @@ class AntecedentCounts(Result):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
         paper's measure; last the head that is best in the other direction, where there is one."""
-        n, best = self.n, self.best()
+        best = self.best()
         for name, counts in zip(self.systems, by_type(self.system_correct).sum(-1), strict=True):
-            for kind, right, total in zip(TYPE_ROWS, counts, n, strict=True):
-                row = table_row(name, kind, right, total, right / total if total else np.nan)
+            for kind, right, accuracy in zip(TYPE_ROWS, counts, self.of_system(name), strict=True):
+                row = self._row(name, kind, right, accuracy)
                 yield row | {"low": np.nan, "high": np.nan} if name in (CHANCE, RANDOM) else row
         yield from (self.head_row(best, kind) for kind in TYPE_ROWS)
-        for kind in TYPE_ROWS[1:]:
-            if n[TYPE_ROWS.index(kind)] and self.best(kind) != best:
+        for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
+            if n and self.best(kind) != best:
                 yield self.head_row(self.best(kind), kind, picked_on=kind)
         for other in [self.best(direction=direction) for direction in range(1, len(self.directions))]:
             yield from (self.head_row(other, kind) for kind in TYPE_ROWS)
 
     def head_row(self, choice: Choice, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2: a head that is best on `picked_on` in its direction, scored on mentions of one kind."""
-        row, name = TYPE_ROWS.index(kind), f"head {choice.head.label()}"
-        right = self._typed()[choice.direction, row, choice.head.layer, choice.head.head].sum()
-        heldout = self.heldout(picked_on, choice.direction)[row]
-        direction = DIRECTIONS[choice.direction]
-        name += f", {direction}" if choice.direction else ""
-        return table_row(name, kind, right, self.n[row], heldout, direction)
+        row, direction = TYPE_ROWS.index(kind), DIRECTIONS[choice.direction]
+        right = self._typed().sum(-1)[:, row][choice.at]
+        name = f"head {choice.head.label()}" + (f", {direction}" if choice.direction else "")
+        return self._row(name, kind, right, self.heldout(picked_on, choice.direction)[row], direction)
+
+    def _row(self, system: str, kind: str, right: float, heldout: float, direction: str = "") -> dict[str, Any]:
+        n = int(self.n[TYPE_ROWS.index(kind)])
+        low, high = map(float, wilson(right, n))
+        values = {"accuracy": right / n if n else np.nan, "low": low, "high": high, "heldout_accuracy": float(heldout)}
+        return {"system": system, "type": kind, "n": n, **values, "direction": direction}
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 
         return pd.DataFrame(list(self.rows()))
 
-    def heads_frame(self, direction: int) -> pd.DataFrame:
-        """A row for each head read in one direction, a column for each of TYPE_ROWS."""
-        return head_frame(dict(zip(TYPE_ROWS, self.accuracy[direction], strict=True)))
-
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention; and every head and every system by distance and by gender."""
+        import pandas as pd
+
         names = [head.label() for head in all_heads(*self.correct.shape[2:])]
         right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
-        counts = self._known().reshape(*self.correct.shape[:2], -1)
+        known = self._known().reshape(*self.correct.shape[:2], -1)
+        heads = [f"head {name}" for name in names]
+        tables = []
+        for part, groups in BREAKDOWNS.values():
+            n = self.group_n[part]
+            of_systems, of_heads = self.system_correct[:, part], known[:, part]
+            counts = {"n": np.broadcast_to(n, of_systems.shape), "right": of_systems}
+            tables.append(tidy({"system": self.systems, "group": groups}, counts))
+            counts = {"n": np.broadcast_to(n[:, None], of_heads.shape), "right": of_heads}
+            tables.append(tidy({"direction": DIRECTIONS, "group": groups, "system": heads}, counts))
+        by_group = pd.concat(tables, ignore_index=True)
         return {
-            "heads": heads_table(names, right, self.n),
-            "groups": groups_table(names, counts, self.systems, self.system_correct, self.group_n),
+            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, scored(right, self.n[:, None])),
+            "groups": by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy())),
         }
 
     def claim(self) -> str:
-        other = self.better_direction()
-        systems = dict(zip(self.systems, self.systems_accuracy[:, 0].tolist(), strict=True))
-        return claim_of(self.head_row(self.best()), systems, self.head_row(other) if other else None)
+        best, other = self.head_row(self.best()), self.better_direction()
+        heldout = "" if np.isnan(best["heldout_accuracy"]) else f"; {best['heldout_accuracy']:.1%} held out"
+        systems = zip(self.systems, self.systems_accuracy[:, 0], strict=True)
+        more = f"; {', '.join(f'{name} {accuracy:.1%}' for name, accuracy in systems)}."
+        if other:
+            accuracy = self.head_row(other)["accuracy"]
+            more += f" Read antecedent → mention, head {other.head.label()} finds more: {accuracy:.1%}."
+        return (
+            f"{best['system'].capitalize()}, mention → antecedent, finds an antecedent of {best['accuracy']:.1%} of "
+            f"{best['n']:,} mentions (95% interval {best['low']:.1%} to {best['high']:.1%}{heldout}){more}"
+        )
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -193,8 +204,8 @@ class AntecedentCounts(Result):
             "types": list(TYPE_ROWS),
             "n": to_lists(self.n),
             "single_candidate": self.single,
-            "chance": to_lists(self.chance(CHANCE)),
-            "random_candidate": to_lists(self.chance(RANDOM)),
+            "chance": to_lists(self.of_system(CHANCE)),
+            "random_candidate": to_lists(self.of_system(RANDOM)),
         }
 
     def summary(self) -> dict[str, Any]:
@@ -202,16 +213,15 @@ class AntecedentCounts(Result):
         row = self.head_row(self.best())
         numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
         absent = {name: None for name, number in numbers.items() if np.isnan(number)}
-        chance = {"chance": float(self.chance()[0]), "random_candidate": float(self.chance(RANDOM)[0])}
+        chance = {"chance": float(self.of_system(CHANCE)[0]), "random_candidate": float(self.of_system(RANDOM)[0])}
         return {"best": {"head": self.best().head.label(), "direction": row["direction"]} | numbers | absent} | chance
 
-    def by_distance(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
-        """(bin,) right guesses and items of a head, or of a system by name."""
-        return by_distance(self._counts(choice)), by_distance(self.group_n)
-
-    def by_gender(self, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
-        """(gender,) right guesses and items: pronouns that tell a gender."""
-        return by_gender(self._counts(choice)), by_gender(self.group_n)
+    def by(self, breakdown: str, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+        """(group,) right guesses and items of a head, or of a system by name, in the groups of one of BREAKDOWNS."""
+        part, _ = BREAKDOWNS[breakdown]
+        if isinstance(choice, str):
+            return self.system_correct[self.systems.index(choice), part], self.group_n[part]
+        return self.correct[choice.direction, part, *choice.head], self.group_n[part]
 
     def guesses(self, document: int, choice: Choice) -> list[Guess]:
         """A head's guesses among preceding mentions, for the items of `documents[document]`."""
@@ -219,15 +229,9 @@ class AntecedentCounts(Result):
         guesses = []
         for item in np.flatnonzero(self.items[:, 0] == document):
             mention = int(self.items[item, 1])
-            at = (choice.direction, choice.head.layer, choice.head.head, item)
-            guess, chain = int(self.guess[at]), mentions[mention][2]
-            guesses.append(Guess(mention, guess, float(self.weight[at]), mentions[guess][2] == chain))
+            guess, weight = int(self.guess[choice.at][item]), float(self.weight[choice.at][item])
+            guesses.append(Guess(mention, guess, weight, mentions[guess][2] == mentions[mention][2]))
         return guesses
-
-    def _counts(self, choice: Choice | str) -> np.ndarray:
-        if isinstance(choice, str):
-            return self.system_correct[self.systems.index(choice)]
-        return self.correct[choice.direction, :, choice.head.layer, choice.head.head]
 
     def _known(self) -> np.ndarray:
         """`correct`; NaN where a causal model cannot look ahead."""
@@ -239,9 +243,3 @@ class AntecedentCounts(Result):
     def _typed(self) -> np.ndarray:
         """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
         return np.moveaxis(by_type(np.moveaxis(self._known(), 1, -1)), 3, 1)
-
-
-def _most(right: np.ndarray) -> Head:
-    """The head with the largest value of (layer, head), the first of equals."""
-    layer, head = np.unravel_index(int(right.argmax()), right.shape)
-    return Head(int(layer), int(head))

@@ -54,20 +54,18 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     boxes = _flow(document["words"], set(document["sentences"]))
     height = (boxes[-1].line + 1) * LINE if boxes else LINE
     width = COLUMNS * LETTER + BESIDE
-    svg = ET.Element(
-        "svg",
-        {
-            "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {width:.0f} {height}",
-            "width": f"{width:.0f}",
-            "role": "img",
-            "fill": ink,
-            "font-family": "ui-monospace, Menlo, Consolas, monospace",
-            "font-size": "14",
-        },
-    )
+    attributes = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": f"0 0 {width:.0f} {height}",
+        "width": f"{width:.0f}",
+        "role": "img",
+        "fill": ink,
+        "font-family": "ui-monospace, Menlo, Consolas, monospace",
+        "font-size": "14",
+    }
+    svg = ET.Element("svg", attributes)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
-    ET.SubElement(svg, "title").text = f"{name}: mentions by chain, and the head's guesses"
+    _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
     colors = _colors(document["mentions"])
     for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
         _underline(svg, boxes, mention, depth, colors[mention[2]])
@@ -135,18 +133,21 @@ def _underline(svg: ET.Element, boxes: Sequence[Place], mention: Sequence[Any], 
     for words in spans.values():
         y = words[0].feet + 5 + 4 * depth
         x, end = min(word.x for word in words), max(word.x + word.width for word in words)
-        bar = {"x": f"{x:.1f}", "y": f"{y:.1f}", "width": f"{end - x:.1f}", "height": "2.5", "rx": "1", "fill": color}
-        ET.SubElement(svg, "rect", bar)
+        _add(svg, "rect", x=x, y=y, width=end - x, height="2.5", rx="1", fill=color)
 
 
 def _word(svg: ET.Element, word: str, position: Place, is_head: bool) -> None:
-    attributes = {
-        "x": f"{position.x:.1f}",
-        "y": f"{position.feet:.1f}",
-        "textLength": f"{position.width:.1f}",
-        "lengthAdjust": "spacingAndGlyphs",
-    }
-    ET.SubElement(svg, "text", attributes | ({"font-weight": "700"} if is_head else {})).text = word
+    bold = {"font_weight": "700"} if is_head else {}
+    size = {"textLength": position.width, "lengthAdjust": "spacingAndGlyphs"}
+    _add(svg, "text", word, x=position.x, y=position.feet, **size, **bold)
+
+
+def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: Any) -> ET.Element:
+    """Add an element: numbers are pixels, and an underscore in a name is a hyphen."""
+    shown = {name.replace("_", "-"): v if isinstance(v, str) else f"{v:.1f}" for name, v in attributes.items()}
+    element = ET.SubElement(parent, tag, shown)
+    element.text = text
+    return element
 
 
 def _curve(
@@ -165,23 +166,16 @@ def _curve(
     else:
         points = route(free, source, target, 5 + 3 * (guess.mention % 4))
         path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    color = RIGHT if guess.right else WRONG
-    group = ET.SubElement(svg, "g")
-    ET.SubElement(group, "title").text = described(document, guess)
-    dashed = {} if guess.right else {"stroke-dasharray": "4 3"}
-    faint = {"opacity": f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"}
-    ET.SubElement(
-        group,
-        "path",
-        {"d": path, "fill": "none", "stroke": color, "stroke-width": "1.6", "stroke-linejoin": "round"}
-        | dashed
-        | faint,
-    )
-    ET.SubElement(group, "circle", {"cx": f"{x2:.1f}", "cy": f"{y2:.1f}", "r": "2.2", "fill": color})
-    mark = {"x": f"{x1 + 3:.1f}", "y": f"{y1 + 1:.1f}", "font-size": "13", "font-weight": "700", "fill": color}
-    label = ET.SubElement(group, "text", mark)
-    label.text = "✓" if guess.right else "✗"
-    ET.SubElement(label, "tspan", {"font-size": "9", "font-weight": "400"}).text = f" {guess.weight:.2f}"
+    color, mark = (RIGHT, "✓") if guess.right else (WRONG, "✗")
+    dashed = {} if guess.right else {"stroke_dasharray": "4 3"}
+    stroke = {"stroke": color, "stroke_width": "1.6", "stroke_linejoin": "round"}
+    group = _add(svg, "g")
+    _add(group, "title", described(document, guess))
+    opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"
+    _add(group, "path", d=path, fill="none", **stroke, **dashed, opacity=opacity)
+    _add(group, "circle", cx=x2, cy=y2, r="2.2", fill=color)
+    label = _add(group, "text", mark, x=x1 + 3, y=y1 + 1, font_size="13", font_weight="700", fill=color)
+    _add(label, "tspan", f" {guess.weight:.2f}", font_size="9", font_weight="400")
 
 
 def rooms(boxes: Sequence[Place]) -> dict[int, set[float]]:

@@ -10,13 +10,14 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
-from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, GENDERS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.proportions import wilson
-from bertviz_core.heads import Head
+from bertviz_core.analyses.proportions import share, wilson
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.latex import escaped, tabular
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
 from bertviz_core.plotting.template import finish
 
@@ -31,41 +32,39 @@ LINES = (
 )
 
 
-def paper_figure(result: AntecedentCounts, chosen: Head | None = None, base: int = 1, direction: int = 0) -> go.Figure:
-    """A map of heads for all mentions and for each type: accuracy in one direction, by default the paper's."""
-    accuracy, n = result.accuracy[direction], result.n
+def paper_figure(result: AntecedentCounts) -> go.Figure:
+    """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
+    accuracy, n = result.accuracy[0], result.n
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         row, column = divmod(index, 2)
-        squares = map_figure(value_map(values, f"of {kind}", base=base), chosen).data[0]
+        squares = map_figure(value_map(values, f"of {kind}")).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
         figure.add_trace(squares, row=row + 1, col=column + 1)
-        axes = map_axes(go.Figure(), layers, heads, base).layout
+        axes = map_axes(go.Figure(), layers, heads).layout
         figure.update_xaxes(
             axes.xaxis.to_plotly_json() | {"title": "layer" if row else None}, row=row + 1, col=column + 1
         )
         figure.update_yaxes(
             axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
         )
-    figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[direction])}"
+    figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
     height = int(2 * heads * square_size(layers) * 0.72) + 190
-    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[direction])
+    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
 def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
-    counts = [result.by_distance(choice) for choice in shown]
-    figure = _lines([_name(choice, base) for choice in shown], counts, BIN_NAMES)
+    figure = _lines(result, shown, base, "distance")
     figure.update_xaxes(title="words back to the nearest antecedent")
     return figure
 
 
 def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
-    counts = [result.by_gender(choice) for choice in shown]
-    figure = _lines([_name(choice, base) for choice in shown], counts, GENDERS)
+    figure = _lines(result, shown, base, "gender")
     figure.update_traces(mode="markers", marker_size=10)
     figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
     return figure
@@ -88,26 +87,22 @@ def _name(choice: Choice | str, base: int) -> str:
     return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
 
 
-def arrow(direction: str) -> str:
-    """One of DIRECTIONS as people read it."""
-    return direction.replace("->", " → ")
-
-
-def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]], ticks: Sequence[str]) -> go.Figure:
-    """A line for each (right, total); groups without items are gaps, and lines stand a little apart."""
-    figure = go.Figure()
-    for index, (name, (right, total)) in enumerate(zip(names, counts, strict=True)):
+def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, breakdown: str) -> go.Figure:
+    """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
+    figure, (_, ticks) = go.Figure(), BREAKDOWNS[breakdown]
+    for index, choice in enumerate(shown):
+        name, (right, total) = _name(choice, base), result.by(breakdown, choice)
         color, dash, symbol = LINES[index % len(LINES)]
-        share = np.where(total > 0, right / np.maximum(total, 1), np.nan)
+        accuracy = share(right, total)
         low, high = wilson(right, total)
         figure.add_scatter(
-            x=np.arange(len(ticks)) + 0.07 * (index - (len(names) - 1) / 2),
-            y=share,
+            x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
+            y=accuracy,
             name=name,
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
-            error_y=None if name in (CHANCE, RANDOM) else _bars(share, low, high),  # these are exact
+            error_y=None if name in (CHANCE, RANDOM) else _bars(accuracy, low, high),  # these are exact
             customdata=np.stack([total, right], -1),
             hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.1~f}} of %{{customdata[0]:,}})<extra></extra>",
         )
@@ -116,5 +111,19 @@ def _lines(names: Sequence[str], counts: Sequence[tuple[np.ndarray, np.ndarray]]
     return finish(figure, 340)
 
 
-def _bars(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
-    return {"type": "data", "array": high - share, "arrayminus": share - low, "thickness": 1, "width": 3}
+def _bars(accuracy: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
+    return {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
+
+
+def latex(result: AntecedentCounts) -> str:
+    """A row for each system and each best head, a column for each type, percent (booktabs)."""
+    table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
+    rows = [
+        (
+            escaped(name),
+            *("--" if np.isnan(values.get(kind, np.nan)) else f"{100 * values[kind]:.1f}" for kind in TYPE_ROWS),
+        )
+        for name, values in table.iterrows()
+    ]
+    counts = [rf"{kind.capitalize()} ($n$ = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
+    return tabular("l" + "r" * len(TYPE_ROWS), ("Model", *counts), rows)

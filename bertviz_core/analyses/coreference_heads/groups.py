@@ -20,6 +20,7 @@ DISTANCE = len(TYPES) * FOLDS  # where the bins begin
 GENDER = DISTANCE + len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
 TYPE_ROWS = ("all", *TYPES)
+BREAKDOWNS = {"distance": (slice(DISTANCE, GENDER), BIN_NAMES), "gender": (slice(GENDER, GROUPS), GENDERS)}
 
 
 def groups_of(window: Window) -> np.ndarray:
@@ -42,13 +43,3 @@ def by_type(counts: np.ndarray) -> np.ndarray:
     """(..., group) to (..., type, fold) with "all" as the first type, as TYPE_ROWS names them."""
     typed = counts[..., :DISTANCE].reshape(*counts.shape[:-1], len(TYPES), FOLDS)
     return np.concatenate([typed.sum(-2, keepdims=True), typed], -2)
-
-
-def by_distance(counts: np.ndarray) -> np.ndarray:
-    """Counts by group (..., group) summed to counts by distance (..., bin)."""
-    return counts[..., DISTANCE:GENDER]
-
-
-def by_gender(counts: np.ndarray) -> np.ndarray:
-    """Counts by group (..., group) summed to counts by gender (..., gender)."""
-    return counts[..., GENDER:]

@@ -31,16 +31,15 @@ def check_candidates(candidates: str) -> str:
 class Questions:
     """The items of a batch, padded to the most that a window has.
 
-    numbers: (batch, item) place in the corpus, -1 for padding.   head: (batch, item) head word, in its window.
     mention: (batch, item, word) the preceding mention that a candidate word heads (an antecedent first), else -1.
+    head: (batch, item) head word, in its window.
     allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed, one layer for each of CANDIDATES.
     right: (batch, item, word) bool, heads of antecedents.   groups: (batch, item, group) 0 or 1.
     """
 
     membership: Membership
-    numbers: np.ndarray
-    head: Tensor
     mention: np.ndarray
+    head: Tensor
     allowed: Tensor
     right: Tensor
     groups: Tensor
@@ -71,14 +70,12 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
 
     count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
     shape = (len(windows), count)
-    numbers, head = np.full(shape, -1), np.zeros(shape, dtype=np.int64)
+    head = np.zeros(shape, dtype=np.int64)
     mention = np.full((*shape, words), -1, dtype=np.int32)
     others, right = np.zeros((*shape, words), dtype=bool), np.zeros((*shape, words), dtype=bool)
     groups = np.zeros((*shape, GROUPS), dtype=np.float32)
     for row, window in enumerate(windows):
-        items = slice(0, len(window.items))
-        numbers[row, items] = window.item_number + np.arange(len(window.items))
-        groups[row, items] = groups_of(window)
+        groups[row, : len(window.items)] = groups_of(window)
         for column, item in enumerate(window.items):
             index = np.array(window.heads) - window.span[0]
             head[row, column] = index[item.mention]
@@ -88,10 +85,9 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
                 mention[row, column, index[list(chosen)]] = chosen
             right[row, column, index[list(item.antecedents)]] = True
     allowed = np.stack([mention >= 0, others], 1)[:, None]
-    tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-    head_, allowed_, right_, groups_ = tensors
     whole = membership(windows, device, first_piece=first_piece)
-    return Questions(whole, numbers, head_, mention, allowed_, right_, groups_)
+    tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
+    return Questions(whole, mention, *tensors)
 
 
 def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:

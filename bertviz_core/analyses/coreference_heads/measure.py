@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, guesses
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
 from bertviz_core.analyses.coreference_heads.documents import KEPT, Items, shown
 from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Questions, answers, questions
@@ -21,7 +21,7 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.windows import Window, Windows
 
-ARRAYS = ("total", "systems", "chance")
+SUMS = ("right", "total", "systems", "chance", "single")
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
@@ -89,7 +89,7 @@ class Selections:
             self._keep(window, *(array[row, ..., : len(window.items)] for array in self.open))
             groups = groups_of(window)
             self.total += groups.sum(0)
-            self.systems += _baselines_right(window).astype(np.int64) @ groups
+            self.systems += baselines_right(window).astype(np.int64) @ groups
 
     def _keep(self, window: Window, guess: np.ndarray, weight: np.ndarray, right: np.ndarray) -> None:
         """Room for the guesses in a window; the document of one of the first items."""
@@ -106,11 +106,8 @@ class Selections:
             self.documents[document.number] = shown(document, window.heads)
 
     def merge(self, other: Self) -> None:
-        self.right += other.right
-        self.total += other.total
-        self.systems += other.systems
-        self.chance += other.chance
-        self.single += other.single
+        for name in SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.blocks |= other.blocks
         self.documents |= other.documents
 
@@ -127,7 +124,7 @@ class Selections:
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
-        state = {name: getattr(self, name) for name in (*ARRAYS, "right", "single")}
+        state = {name: getattr(self, name) for name in SUMS}
         kept = {"kept": sorted(self.blocks), "lengths": [len(items) for _, items in sorted(self.blocks.items())]}
         items = {f"kept/{name}": array for name, array in self.items().values().items()}
         return pack(state | kept | items | {"documents": list(self.documents.items())})
@@ -136,9 +133,9 @@ class Selections:
         import torch
 
         state, full = unpack(data), self.fresh()
-        for name in ARRAYS:
+        for name in SUMS:
             setattr(full, name, state[name])
-        full.right, full.single = torch.from_numpy(state["right"]).to(self.device), state["single"]
+        full.right = torch.from_numpy(full.right).to(self.device)
         items = Items.of({name.removeprefix("kept/"): state[name] for name in state if name.startswith("kept/")})
         ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
         cut = [items.take(slice(end - size, end)) for end, size in zip(ends, state["lengths"], strict=True)]
@@ -169,13 +166,3 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
         guess=items.guess,
         weight=items.weight,
     )
-
-
-def _baselines_right(window: Window) -> np.ndarray:
-    """(system, item) bool: whether each of BASELINES guesses an antecedent."""
-    chosen = guesses(window.document, window.heads, window.items)
-    rows = []
-    for item, guess in zip(window.items, chosen, strict=True):
-        antecedents = {window.heads[antecedent] for antecedent in item.antecedents}
-        rows.append([mention is not None and window.heads[mention] in antecedents for mention in guess])
-    return np.array(rows, dtype=bool).T

@@ -39,10 +39,10 @@ class DependencyView(View):
         check_choice(self.view, self.offsets)
 
     def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
-        from bertviz_core.analyses.dependency_heads.result import default_min_count
+        from bertviz_core.analyses.dependency_heads.result import Chosen, default_min_count
 
-        min_count = default_min_count(request.source) if self.min_count is None else self.min_count
-        return result.show(self.view, min_count, self.offsets, self.merge_subtypes)
+        min_count = default_min_count(request.source.name) if self.min_count is None else self.min_count
+        return result.show(Chosen(self.view, min_count, self.offsets, self.merge_subtypes))
 
 
 def _uas(result: Any) -> np.ndarray:

@@ -1,27 +1,33 @@
-"""Table 1 as pictures: best heads against fixed offsets, the offsets of one relation, sentences with arcs."""
+"""Table 1 as pictures and tables: best heads against fixed offsets and the paper, one relation, sentences with arcs."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
-from bertviz_core.analyses.dependency_heads.sentence_blocks import SentenceQuery
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, find, tally
-from bertviz_core.heads import Head
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
+from bertviz_core.analyses.ordered_lists import page, tally
+from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.style import map_figure
+from bertviz_core.plotting.latex import escaped, tabular
+from bertviz_core.plotting.style import map_figure, percent, percent_decimals
 from bertviz_core.plotting.template import finish
 from bertviz_core.plotting.writing import isolated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
 
 
-def paper_figure(result: RelationCounts, base: int = 1) -> go.Figure:
+def paper_figure(result: RelationCounts) -> go.Figure:
     """A line for each relation: its best head with the 95% interval, the best fixed offset, the paper's best head."""
     frame = result.to_frame()
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
@@ -93,21 +99,21 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     """The map of heads and the fixed offsets of the relation that the claim is about."""
     relation = result.most_telling()
-    row = result.relations.index(relation)
-    direction = int(result.best()[row][0])
-    shown = DIRECTIONS[direction].replace("->", " → ")
-    squares = map_figure(value_map(result.accuracy[direction, row], f"of {relation}", unit="accuracy"))
+    direction = result.best_choice(relation).direction
+    shown = arrow(DIRECTIONS[direction])
+    values = result.accuracy[direction, result.relations.index(relation)]
+    squares = map_figure(value_map(values, f"of {relation}", unit="accuracy"))
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
-def examples(result: ShownRelations, head: Head, direction: int, relation: str) -> list[SentenceExample]:
+def examples(result: ShownRelations, choice: Choice, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
-    query = SentenceQuery(head, direction, relation, order="file order")
+    query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation)
     counts = tally(result, query)
-    return find(result, query, counts, 0, int(counts.sum()))
+    return page(result, query, counts, 0, int(counts.sum()))
 
 
-def example_svg(example: SentenceExample, head: Head, direction: int) -> str:
+def example_svg(example: SentenceExample, choice: Choice) -> str:
     """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
     words, governors = example.sentence["words"], example.sentence["governors"]
     gold, guessed = [], []
@@ -120,5 +126,49 @@ def example_svg(example: SentenceExample, head: Head, direction: int) -> str:
             text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight:.2f}, "
             text += "right" if right else "wrong"
             guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weight:.2f}", text, right))
-    name = f"Gold arcs and the guesses of head {head.label()}, {DIRECTIONS[direction]}, for: {' '.join(words)}"
+    head, direction = choice.head.label(), DIRECTIONS[choice.direction]
+    name = f"Gold arcs and the guesses of head {head}, {direction}, for: {' '.join(words)}"
     return sentence_svg(words, gold, guessed, name)
+
+
+def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
+    """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
+    frame = result.to_frame()
+    paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
+    shown = frame[["relation", "n"]].copy()
+    shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
+    shown["direction"] = frame["direction"].map(arrow)
+    shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
+    shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
+    if not result.paper:
+        shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
+    shown["offset"] = frame["baseline_offset"]
+    shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
+    shown["paper"] = [row[1] for row in paper_values]
+    shown["paper's head"] = [row[0] for row in paper_values]
+    return shown
+
+
+def latex(result: RelationCounts) -> str:
+    """The rows as a LaTeX tabular (booktabs), in the paper's layout: relation, head, accuracy, baseline (offset)."""
+    rows = [
+        (
+            escaped(row.relation),
+            f"{row.n:,}",
+            f"{row.head}{'' if row.direction.startswith('dependent') else '$^{*}$'}",
+            f"{100 * row.accuracy:.1f}",
+            f"{100 * row.baseline_accuracy:.1f} ({row.baseline_offset})",
+        )
+        for row in result.to_frame().itertuples()
+    ]
+    note = r"$^{*}$ head $\to$ dependent; all others dependent $\to$ head"
+    return tabular("lrlrr", ("Relation", "$n$", "Head", "Accuracy", "Baseline"), rows, note)
+
+
+def _interval(low: float, high: float, n: int) -> str:
+    return f"{percent(low, n)}–{percent(high, n)}".replace("%", "")
+
+
+def _percents(shares: pd.Series, n: pd.Series) -> list[float]:
+    """Numbers, so that the table can be sorted, rounded to what each row's words support."""
+    return [round(100 * share, percent_decimals(count)) for share, count in zip(shares, n, strict=True)]

@@ -37,19 +37,6 @@ def offset_name(offset: int) -> str:
     return f"offset {offset:+d} ({edge})"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptGuesses:
-    """Guesses of one batch.
-
-    Attributes:
-        guess: (row, direction, layer, head, word) index of the guessed word.
-        weight: (row, direction, layer, head, word) its attention, in steps of 1/255.
-    """
-
-    guess: np.ndarray
-    weight: np.ndarray
-
-
 @dataclass
 class Guesses:
     """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
@@ -79,24 +66,23 @@ class Guesses:
 
         self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
         self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
-        self.open: tuple[Batch, GoldTrees, KeptGuesses] | None = None
+        self.open: tuple[Batch, GoldTrees, np.ndarray, np.ndarray] | None = None
 
     def fresh(self) -> Self:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        gold, _ = self._opened(batch)
-        self.score(batch, attention.layer, gold.words.maps(attention.weights))
+        self.score(batch, attention.layer, self._opened(batch)[0].words.maps(attention.weights))
 
     def score(self, batch: Batch, layer: int, maps: Tensor) -> None:
         """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
-        gold, kept_guesses = self._opened(batch)
+        gold, guesses, weights = self._opened(batch)
         weight, guess = best_words(maps, gold.last)
         for trees in gold.trees:
             right = gold.scored(trees, guess)  # (real word, direction, head)
             self._add(gold, trees, self.correct[:, :, :, layer], right)
-        kept_guesses.guess[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
-        kept_guesses.weight[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
+        guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
+        weights[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
 
     def merge(self, other: Self) -> None:
         import torch
@@ -104,15 +90,15 @@ class Guesses:
         rows = [self.names.setdefault(name, len(self.names)) for name in list(other.names)][: len(other.n)]
         self._grow()
         index = torch.tensor(rows, dtype=torch.int64, device=self.device)
-        for own, its in ((self.correct, other.correct), (self.offsets, other.offsets), (self.n, other.n)):
-            own.index_add_(0, index, its.to(self.device))
+        for name in COUNTS:
+            getattr(self, name).index_add_(0, index, getattr(other, name).to(self.device))
         self.kept |= other.kept
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk in file order, as `sentences.StoredSentences` reads them; without its words, so that a
         corpus that is deleted is gone. Only the first EXAMPLES of the corpus stay here."""
         numbers = sorted(self.kept)
-        values: dict[str, Any] = self._joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}
+        values: dict[str, Any] = self.joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}
         sentences = [self.kept[number][0] for number in numbers]
         values["length"] = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         for view, of in self.rules.views.items():
@@ -127,7 +113,7 @@ class Guesses:
         self.kept = {number: kept for number, kept in self.kept.items() if number < EXAMPLES}
         return values
 
-    def _joined(self, numbers: Sequence[int]) -> dict[str, np.ndarray]:
+    def joined(self, numbers: Sequence[int]) -> dict[str, np.ndarray]:
         """Guesses and weights of sentences, (direction, layer, head, word) one after the other."""
         none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0), dtype=np.uint8)
         joined = (np.concatenate([none, *(self.kept[number][i] for number in numbers)], -1) for i in (1, 2))
@@ -137,7 +123,7 @@ class Guesses:
         numbers = list(self.kept)
         sentences = [asdict(self.kept[number][0]) for number in numbers]
         counts = {**self.counts(), "names": list(self.names)}
-        return pack(counts | {"kept": numbers, "sentences": sentences} | self._joined(numbers))
+        return pack(counts | {"kept": numbers, "sentences": sentences} | self.joined(numbers))
 
     def from_bytes(self, data: bytes) -> Self:
         import torch
@@ -157,11 +143,11 @@ class Guesses:
         self._grow()
         return {name: getattr(self, name) for name in COUNTS}
 
-    def _opened(self, batch: Batch) -> tuple[GoldTrees, KeptGuesses]:
+    def _opened(self, batch: Batch) -> tuple[GoldTrees, np.ndarray, np.ndarray]:
         """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
         if self.open is None or self.open[0] is not batch:
             gold = self._gold(batch.examples)
-            self.open = batch, gold, self._open_kept_guesses(batch.examples, gold.words.mask.shape[1])
+            self.open = batch, gold, *self._room(batch.examples, gold.words.mask.shape[1])
             self._grow()
             self._count_words(gold)
         return self.open[1:]
@@ -217,23 +203,20 @@ class Guesses:
 
     def _grow(self) -> None:
         """Make room for the relations that are new."""
-        import torch
+        for name in COUNTS:
+            counts: Tensor = getattr(self, name)
+            new = counts.new_zeros((len(self.names), *counts.shape[1:]))
+            new[: len(counts)] = counts
+            setattr(self, name, new)
 
-        def longer(counts: Tensor) -> Tensor:
-            more = counts.new_zeros((len(self.names) - len(counts), *counts.shape[1:]))
-            return torch.cat([counts, more])
-
-        self.correct, self.offsets, self.n = longer(self.correct), longer(self.offsets), longer(self.n)
-
-    def _open_kept_guesses(self, examples: Sequence[Any], size: int) -> KeptGuesses:
-        """Room for the guesses in the batch's sentences."""
+    def _room(self, examples: Sequence[Any], size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for the guesses in the batch's sentences, (row, direction, layer, head, word): words and weights."""
         shape = (len(examples), len(DIRECTIONS), self.layers, self.heads, size)
-        guess = np.zeros(shape, dtype=np.uint8 if size <= 256 else np.uint16)
-        kept_guesses = KeptGuesses(guess, np.zeros(shape, dtype=np.uint8))
+        room = np.zeros(shape, dtype=np.uint8 if size <= 256 else np.uint16), np.zeros(shape, dtype=np.uint8)
         for row, example in enumerate(examples):
-            arrays = (array[row, ..., : len(example.sentence)] for array in (guess, kept_guesses.weight))
-            self.kept[example.number] = (example.sentence, *arrays)
-        return kept_guesses
+            guess, weight = (array[row, ..., : len(example.sentence)] for array in room)
+            self.kept[example.number] = (example.sentence, guess, weight)
+        return room
 
 
 def _sentence(words: list[str], governors: list[int], relations: list[str], **position: int) -> Sentence:

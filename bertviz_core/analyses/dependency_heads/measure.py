@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.gold_trees import Rules
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES, OFFSETS, Guesses
+from bertviz_core.analyses.dependency_heads.guesses import EXAMPLES, OFFSETS, Guesses
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.analyses.request import Request
@@ -37,8 +37,9 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
-    shown = [accumulator.kept[number] for number in sorted(accumulator.kept) if number < EXAMPLES]
-    longest = max((len(sentence) for sentence, _, _ in shown), default=0)
+    numbers = [number for number in sorted(accumulator.kept) if number < EXAMPLES]
+    sentences, kept = [accumulator.kept[number][0] for number in numbers], accumulator.joined(numbers)
+    longest = max(map(len, sentences), default=0)
     return DependencyHeads(
         provenance=provenance,
         views=[view for view, _ in names],
@@ -47,9 +48,9 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
         offset_correct=counts["offsets"].sum(0).T,
-        sentences=[described(sentence) for sentence, _, _ in shown],
-        guesses=_joined([guess for _, guess, _ in shown]).astype(np.uint8 if longest <= 256 else np.uint16),
-        weights=_joined([weight for _, _, weight in shown]),
+        sentences=list(map(described, sentences)),
+        guesses=kept["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=kept["weights"],
     )
 
 
@@ -62,7 +63,3 @@ def _rows_of(names: Sequence[tuple[str, str]], n: np.ndarray) -> tuple[list[tupl
         rows[view, UAS] = [row for name, row in rows_of.items() if name.split(":")[0] != "punct"]
         rows |= {(view, name): [rows_of[name]] for name in by_size(list(rows_of), n[list(rows_of.values())])}
     return list(rows), list(rows.values())
-
-
-def _joined(pieces: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(pieces, -1) if pieces else np.zeros((len(DIRECTIONS), 0, 0, 0), dtype=np.uint8)

@@ -9,10 +9,10 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, share, wilson
+from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
-from bertviz_core.heads import Head, all_heads, highest
+from bertviz_core.heads import Choice, Head, all_heads, arrow, highest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,6 +68,19 @@ class RelationCounts(Result):
     def best_in(self, relation: str, direction: int) -> Head:
         """The head with the highest accuracy on a relation in one direction, the first of equals."""
         return highest(self.correct.sum(0)[direction, self.relations.index(relation)])
+
+    def best_choice(self, relation: str) -> Choice:
+        """The head with the highest accuracy on a relation, in its better direction, the first of equals."""
+        direction, layer, head = self.best()[self.relations.index(relation)].tolist()
+        return Choice(direction, Head(layer, head))
+
+    def accuracy_of(self, choice: Choice, relation: str) -> float:
+        """Accuracy of one head on a relation, a fraction."""
+        return float(self.accuracy[:, self.relations.index(relation)][choice.at])
+
+    def row(self, relation: str) -> pd.Series:
+        """The row of `to_frame` for a relation."""
+        return self.to_frame().iloc[self.relations.index(relation)]
 
     @property
     def offset_accuracy(self) -> np.ndarray:
@@ -133,12 +146,11 @@ class RelationCounts(Result):
         n, right = self.n.sum(0), self.correct.sum(0)
         names = [head.label() for head in all_heads(*right.shape[2:])]
         right = right.reshape(*right.shape[:2], -1)
-        total = np.broadcast_to(n[:, None], right.shape)
-        low, high = wilson(right, total)
-        counts = {"n": total, "right": right, "accuracy": share(right, total), "low": low, "high": high}
         offsets = {"n": np.broadcast_to(n, self.offset_correct.shape), "right": self.offset_correct}
         return {
-            "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, counts),
+            "heads": tidy(
+                {"direction": DIRECTIONS, "relation": self.relations, "head": names}, scored(right, n[:, None])
+            ),
             "offsets": tidy(
                 {"offset": self.offsets.tolist(), "relation": self.relations},
                 offsets | {"accuracy": self.offset_accuracy},
@@ -146,10 +158,10 @@ class RelationCounts(Result):
         }
 
     def claim(self) -> str:
-        row = self.to_frame().iloc[self.relations.index(self.most_telling())]
+        row = self.row(self.most_telling())
         heldout = f"; {row['heldout_accuracy']:.1%} held out" if "heldout_accuracy" in row else ""
         return (
-            f"Head {row['head']}, {row['direction'].replace('->', ' → ')}, finds {row['accuracy']:.1%} of {row['n']:,} "
+            f"Head {row['head']}, {arrow(row['direction'])}, finds {row['accuracy']:.1%} of {row['n']:,} "
             f"{row['relation']} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed offset, "
             f"{row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}."
         )

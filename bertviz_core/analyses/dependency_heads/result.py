@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCount
 from bertviz_core.analyses.results import ViewedResult
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.formats import CONLLU
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.trees import Sentence, function_heads
 from bertviz_core.errors import SettingsError
 
@@ -22,9 +22,23 @@ VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
     "function-heads": function_heads,
 }
 RELEASE_OFFSETS = tuple(range(-3, 3))
-
-
 MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
+
+
+class Chosen(NamedTuple):
+    """Which of the counts are shown.
+
+    Attributes:
+        view: One of VIEWS.
+        min_count: Relations of fewer words are left away.
+        offsets: The largest distance of the baselines; mode "paper" has the release's own.
+        merge_subtypes: Whether `nmod:poss` counts as `nmod`.
+    """
+
+    view: str = "as-is"
+    min_count: int = 1
+    offsets: int = 5
+    merge_subtypes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +48,9 @@ class DependencyHeads(ViewedResult):
     Attributes:
         views: (relation,) the view that each row belongs to.
         relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
-        n: (fold, relation) words.
-        correct: (fold, direction, relation, layer, head) guesses that are right.
-        offsets: (offset,) the fixed offsets that were counted.
-        offset_correct: (offset, relation) right guesses of each.
-        sentences: The first ones of the treebank, as in ShownRelations, before any view.
-        guesses: As in ShownRelations.
-        weights: As in ShownRelations.
+        sentences: The first ones of the treebank, before any view.
+
+    All others are as in ShownRelations.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -55,22 +65,10 @@ class DependencyHeads(ViewedResult):
     guesses: np.ndarray
     weights: np.ndarray
 
-    def counts(
-        self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
-    ) -> RelationCounts:
-        """The counts of one view.
-
-        Args:
-            view: One of VIEWS.
-            min_count: Relations of fewer words are left away.
-            offsets: The largest distance of the baselines; mode "paper" has the release's own.
-            merge_subtypes: Whether `nmod:poss` counts as `nmod`.
-
-        Raises:
-            SettingsError: There is no such view, or the offsets were not counted.
-        """
+    def counts(self, chosen: Chosen) -> RelationCounts:
+        """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
+        view, min_count, offsets, merge_subtypes = chosen
         check_choice(view, offsets)
-        options = {"view": view, "min_count": min_count, "offsets": offsets, "merge_subtypes": merge_subtypes}
         paper = self.provenance["settings"]["mode"] == "paper"
         shown = RELEASE_OFFSETS if paper else [o for o in self.offsets if 0 < abs(o) <= offsets]
         rows = [row for row, its_view in enumerate(self.views) if its_view == view]
@@ -87,7 +85,7 @@ class DependencyHeads(ViewedResult):
             if row < 2 or (count >= min_count and name.split(":")[0].lower() != ROOT)
         ]
         return RelationCounts(
-            self.provenance | {"options": self.provenance["options"] | options},
+            self.provenance | {"options": self.provenance["options"] | chosen._asdict()},
             relations=[names[row] for row in keep],
             n=n[:, keep],
             correct=correct[:, :, keep],
@@ -95,35 +93,33 @@ class DependencyHeads(ViewedResult):
             offset_correct=offset_correct[:, keep],
         )
 
-    def show(
-        self, view: str = "as-is", min_count: int = 1, offsets: int = 5, merge_subtypes: bool = False
-    ) -> ShownRelations:
-        """The counts of one view together with its sentences; arguments as in `counts`."""
-        counts = self.counts(view, min_count, offsets, merge_subtypes)
+    def show(self, chosen: Chosen) -> ShownRelations:
+        """The counts of one view together with its sentences, which take most of the time."""
+        counts, view = self.counts(chosen), VIEWS[chosen.view]
         return ShownRelations(
             **{field.name: getattr(counts, field.name) for field in fields(counts)},
-            sentences=[viewed(VIEWS[view](sentence_of(each)), merge_subtypes) for each in self.sentences],
+            sentences=[viewed(view(sentence_of(each)), chosen.merge_subtypes) for each in self.sentences],
             guesses=self.guesses,
             weights=self.weights,
         )
 
-    def default_options(self) -> tuple[str, int]:
-        """Default view and minimum number of words of a relation; the view is function heads for Universal
-        Dependencies."""
+    def default_choice(self) -> Chosen:
+        """What is shown at first: function heads for Universal Dependencies, and relations that are not too rare."""
         view = "function-heads" if self.provenance["format"] == CONLLU else "as-is"
-        return view, MIN_COUNT_IN_SAMPLE if self.provenance["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
+        return Chosen(view, default_min_count(self.provenance["corpus"]["name"]))
 
     def default_view(self) -> RelationCounts:
-        return self.counts(*self.default_options())
+        return self.counts(self.default_choice())
 
     def show_default(self) -> ShownRelations:
-        """The default view together with its sentences, which take most of the time."""
-        return self.show(*self.default_options())
+        """The default view together with its sentences."""
+        return self.show(self.default_choice())
 
 
-def default_min_count(source: Source) -> int:
-    """The fewest words that a relation of this treebank must have to be shown, unless the reader says otherwise."""
-    return MIN_COUNT_IN_SAMPLE if source.name in SAMPLES["treebank"] else MIN_COUNT
+def default_min_count(treebank: str) -> int:
+    """The fewest words that a relation of a treebank, by its name, must have to be shown unless the reader says
+    otherwise."""
+    return MIN_COUNT_IN_SAMPLE if treebank in SAMPLES["treebank"] else MIN_COUNT
 
 
 def _merged(relations: Sequence[str], n: np.ndarray) -> tuple[list[str], np.ndarray]:
@@ -161,7 +157,7 @@ def sentence_of(described: dict[str, Any]) -> Sentence:
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
     """Different names by falling total, then by name."""
-    totals: dict[str, int] = {}
+    totals = Counter[str]()
     for name, count in zip(names, n.tolist(), strict=True):
-        totals[name] = totals.get(name, 0) + count
+        totals[name] += count
     return sorted(totals, key=lambda name: (-totals[name], name))

@@ -6,15 +6,21 @@ from the treebank; of both only one chunk is in memory at a time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses import ordered_lists
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
-from bertviz_core.analyses.dependency_heads.sentence_blocks import Block, SentenceQuery, Sentences, blocks
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRelations
+from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
+from bertviz_core.analyses.details import StoredParts
+from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
+from bertviz_core.corpora.annotated import Treebank
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.word_search import has
 
 
@@ -54,45 +60,109 @@ class SentenceExample:
         return float(self.weights[self.chosen].max()) / 255
 
 
-def tally(sentences: Sentences, query: SentenceQuery) -> np.ndarray:
-    """(step, block) how many query sentences each block has of each step; the sum of it is how many there are."""
-    return ordered_lists.tally(blocks(sentences, query), partial(_ranked, query=query))
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive sentences with one head's guesses, words one after the other.
+
+    Attributes:
+        ends: (sentence,) where each ends.
+        governors: (word,) from 1 within the sentence, 0 for the root.
+        relations: (word,) indices in `names`.
+        names: Names of the relations.
+        guesses: (word,) as in SentenceExample.
+        weights: (word,) as in SentenceExample.
+        words: The words of one sentence.
+        sentence: One sentence, as in SentenceExample.
+    """
+
+    ends: np.ndarray
+    governors: np.ndarray
+    relations: np.ndarray
+    names: list[str]
+    guesses: np.ndarray
+    weights: np.ndarray
+    words: Callable[[int], Sequence[str]]
+    sentence: Callable[[int], dict[str, Any]]
 
 
-def find(
-    sentences: Sentences, query: SentenceQuery, counts: np.ndarray, first: int, count: int
-) -> list[SentenceExample]:
-    """The query sentences from number `first` on, in their order; `counts` is their `tally`."""
-    rank, read = partial(_ranked, query=query), partial(_example, query=query)
-    return ordered_lists.page(blocks(sentences, query), rank, read, counts, first, count)
+@dataclass(frozen=True, slots=True)
+class SentenceQuery(GuessQuery[SentenceExample]):
+    """A selection of sentences, of a ShownRelations or of StoredParts; see GuessQuery. A sentence's highest weight is
+    above `minimum`.
 
+    Attributes:
+        relation: What a sentence must have, "all" and "UAS" among them.
+        view: One of VIEWS.
+        merge_subtypes: Whether `nmod:poss` counts as `nmod`.
+    """
 
-def _ranked(block: Block, query: SentenceQuery) -> ordered_lists.Ranked:
-    """A block's query sentences, and the step of each."""
-    chosen = np.array([concerns(name, query.relation) for name in block.names], dtype=bool)[block.relations]
-    starts = np.append(0, block.ends[:-1]).astype(np.int64)
-    highest = np.maximum.reduceat(np.where(chosen, block.weights.astype(np.int64), -1), starts)
-    keep = (highest >= 0) & (highest / 255 > query.minimum)
-    if query.which != "all":
-        is_right = block.guesses.astype(np.int64) == block.governors - 1
-        keep &= np.logical_or.reduceat(chosen & (is_right == (query.which == "right")), starts)
-    indices = np.flatnonzero(keep)
-    if query.searched:
-        indices = np.array([i for i in indices.tolist() if has(block.words(i), query.searched)], dtype=np.int64)
-    return indices, ordered_lists.steps(highest, query.order)[indices]
+    relation: str = ALL
+    view: str = "as-is"
+    merge_subtypes: bool = False
 
+    def blocks(self, collection: ShownRelations | StoredParts) -> Iterator[Block]:
+        if isinstance(collection, StoredParts):
+            for values, source in collection.read_with_words(("guesses", "weights"), self.choice.at):
+                yield self._stored(values, source)
+        elif collection.sentences:
+            yield self._first(collection)
 
-def _example(block: Block, index: int, query: SentenceQuery) -> SentenceExample:
-    sentence, end = block.sentence(index), int(block.ends[index])
-    span = slice(end - len(sentence["words"]), end)
-    chosen = [i for i, name in enumerate(sentence["relations"]) if concerns(name, query.relation)]
-    return SentenceExample(sentence, block.guesses[span], block.weights[span], chosen)
+    def ranked(self, block: Block) -> Ranked:
+        chosen = np.array([self._concerns(name) for name in block.names], dtype=bool)[block.relations]
+        starts = np.append(0, block.ends[:-1]).astype(np.int64)
+        highest = np.maximum.reduceat(np.where(chosen, block.weights.astype(np.int64), -1), starts)
+        keep = (highest >= 0) & (highest / 255 > self.minimum)
+        if self.which != "all":
+            is_right = block.guesses.astype(np.int64) == block.governors - 1
+            keep &= np.logical_or.reduceat(chosen & (is_right == (self.which == "right")), starts)
+        indices = np.flatnonzero(keep)
+        if self.searched:
+            indices = np.array([i for i in indices.tolist() if has(block.words(i), self.searched)], dtype=np.int64)
+        return indices, self.steps(highest)[indices]
 
+    def entry(self, block: Block, index: int) -> SentenceExample:
+        sentence, end = block.sentence(index), int(block.ends[index])
+        span = slice(end - len(sentence["words"]), end)
+        chosen = [i for i, name in enumerate(sentence["relations"]) if self._concerns(name)]
+        return SentenceExample(sentence, block.guesses[span], block.weights[span], chosen)
 
-def concerns(name: str, relation: str) -> bool:
-    """Whether a word of relation `name` counts for the row `relation`."""
-    if relation == ALL:
-        return True
-    if relation == UAS:
-        return name.split(":", maxsplit=1)[0] != "punct"
-    return name == relation
+    def _concerns(self, name: str) -> bool:
+        """Whether a word of relation `name` counts."""
+        if self.relation == UAS:
+            return name.split(":", maxsplit=1)[0] != "punct"
+        return self.relation in (ALL, name)
+
+    def _first(self, result: ShownRelations) -> Block:
+        """The sentences that a result has."""
+        sentences = result.sentences
+        names, relations = np.unique([name for each in sentences for name in each["relations"]], return_inverse=True)
+        return Block(
+            np.cumsum([len(each["words"]) for each in sentences], dtype=np.int64),
+            np.array([governor for each in sentences for governor in each["governors"]], dtype=np.int64),
+            relations,
+            names.tolist(),
+            result.guesses[self.choice.at],
+            result.weights[self.choice.at],
+            lambda index: sentences[index]["words"],
+            sentences.__getitem__,
+        )
+
+    def _stored(self, values: dict[str, Any], source: Callable[[], Source]) -> Block:
+        """A chunk's sentences, from the disk; see `Guesses.take_detail`."""
+
+        @cache
+        def read() -> list[Sentence]:
+            numbers = set(values["number"].tolist())
+            return [each for each in Treebank(source()).sentences(Skipped()) if each.number in numbers]
+
+        names = values[f"{self.view}/names"]
+        return Block(
+            np.cumsum(values["length"]),
+            values[f"{self.view}/governors"].astype(np.int64),
+            values[f"{self.view}/relations"].astype(np.int64),
+            [name.split(":")[0] for name in names] if self.merge_subtypes else names,
+            values["guesses"],
+            values["weights"],
+            lambda index: read()[index].words,
+            lambda index: viewed(VIEWS[self.view](read()[index]), self.merge_subtypes),
+        )

@@ -1,8 +1,7 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: options, splits, baselines, word_maps and features (word-level maps), scratch_array, word_vectors,
-probes (scores), training, decoding, scoring, fitting (one probe), controls, structural, probe_run (all of it), measure
-(the analysis's interface), sentences; result, table, figure.
+In reading order: options, splits, features (word-level maps), probes (scores), training, scoring, fitting (one probe),
+structural, probe_run (all of it), measure (the analysis's interface); result, figure.
 """
 
 from __future__ import annotations

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.decoding import guesses
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.probes import (
@@ -20,7 +19,7 @@ from bertviz_core.analyses.probes.probes import (
     Probe,
     ProbeSettings,
 )
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, not_punctuation
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, guesses, not_punctuation
 from bertviz_core.analyses.probes.splits import Splits
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora.treebank.trees import Sentence
@@ -49,17 +48,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Shared inputs of all trainings of one request.
-
-    Attributes:
-        model: On whose device they run.
-        settings: Mode and seed.
-        options: Epochs, optimizer, decoding and rank.
-        sentences: Sentences of all splits.
-        splits: Which sentences train, say when to stop, and are scored.
-        progress: Progress of the request.
-        vectors: (row, dimension) of words, for the probes that read them.
-    """
+    """Shared inputs of all trainings of one request; `vectors` (row, dimension) are the words'."""
 
     model: AttentionModel
     settings: Settings
@@ -127,7 +116,7 @@ class Fitting:
         right = structural.right_edges(edges, sentences)
         guessed = {i: by_layer[best] for i, by_layer in edges.items()}
         size = dimension * rank
-        outcome = Outcome("structural", "UUAS", right[best], gold.edge, size, seconds, curve.to_json(), guessed)
+        outcome = Outcome("structural", "UUAS", right[best], gold.edge, size, seconds, asdict(curve), guessed)
         return outcome, right[:, gold.edge].mean(1), {"layer": best, "rank": rank}
 
 

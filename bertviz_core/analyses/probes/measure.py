@@ -1,34 +1,43 @@
-"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3); and pages of the sentences of the
+test part with the guesses of every probe.
 
 Definitions: docs/methods.md, section 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.options import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from bertviz_core.analyses.probes.sentences import described
 from bertviz_core.analyses.results import with_skipped
+from bertviz_core.corpora.annotated import Treebank
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.word_search import has
+from bertviz_core.engine.store import Store
 
 if TYPE_CHECKING:
+    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
-    from bertviz_core.analyses.probes.word_maps import WordMaps
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.stream import StageFunction
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.sentences import Sentences
 
+NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
+
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
     """The whole work, not yet begun; or the maps of a part, where the option `maps` is the seed of a network."""
+    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
-    from bertviz_core.analyses.probes.word_maps import WordMaps
 
     if "maps" in request.options:
         return WordMaps(model, request.settings.paper)
@@ -37,8 +46,6 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     """What the maps of a part are computed by: the model, or its layers re-initialized at random by a seed."""
-    from bertviz_core.analyses.probes.controls import redrawn
-
     return model if request.options["maps"] is None else redrawn(model, request.options["maps"])
 
 
@@ -58,8 +65,10 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
-    heads = (probe_run.model.layers, probe_run.model.heads)
     intervals = np.array([outcome.interval(gold, seed) for outcome in outcomes]).reshape(-1, 2)
+
+    def column(name: str) -> np.ndarray:
+        return np.array([getattr(outcome, name) for outcome in outcomes])
 
     def counts(of: np.ndarray, right: bool) -> np.ndarray:
         """(probe, class)."""
@@ -70,27 +79,19 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
         provenance=with_skipped(provenance, probe_run.skipped),
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
-        score=np.array([outcome.score for outcome in outcomes]),
+        score=column("score"),
         low=intervals[:, 0],
         high=intervals[:, 1],
-        with_punctuation=np.array([outcome.with_punctuation for outcome in outcomes]),
-        parameters=np.array([outcome.parameters for outcome in outcomes]),
-        seconds=np.array([outcome.seconds for outcome in outcomes]),
+        with_punctuation=column("with_punctuation"),
+        parameters=column("parameters"),
+        seconds=column("seconds"),
         relations=relations[order].tolist(),
         relation_n=counts(by_relation, False)[:, order].astype(np.int64),
         relation_right=counts(by_relation, True)[:, order],
         distances=distances,
         distance_n=counts(by_distance, False).astype(np.int64),
         distance_right=counts(by_distance, True),
-        attention=probe_run.attention,
-        root=probe_run.root,
-        layers=probe_run.layers,
-        words=probe_run.pairs.names,
-        vectors=probe_run.pairs.vectors,
-        pair_weights=probe_run.pairs.weights.reshape(
-            len(probe_run.pairs.weights), 2, *heads, probe_run.pairs.vectors.shape[1]
-        ),
-        pair_bias=probe_run.pairs.bias.reshape(-1, *heads),
+        **probe_run.weights,
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=probe_run.about,
         sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
@@ -98,7 +99,7 @@ def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any])
 
 
 def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
-    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `sentences.find` reads these
+    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `find` reads these
     from the corpus, so that one that is deleted is gone."""
     indices = probe_run.gold.indices.tolist()
     for start in range(0, len(indices), EXAMPLES):
@@ -112,3 +113,62 @@ def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
     return described(sentence, guesses)
+
+
+def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
+    """The model with its layers' weights re-initialized at random by its own initializer; parameters
+    outside the layers, above all the embeddings, stay trained."""
+    import torch
+
+    from bertviz_core.models.attention import register
+    from bertviz_core.models.loading import prepare
+    from bertviz_core.models.norms import observing
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        encoder = type(model.encoder)(model.encoder.config)
+    selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
+    encoder.load_state_dict(selected, strict=False)
+    encoder = encoder.to(next(model.encoder.parameters()).dtype)
+    encoder.set_attn_implementation(register() if model.observable else "eager")
+    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
+    return observing(drawn, "attention" if model.factors is None else "norms")
+
+
+def parts_of(store: Store, request: Request) -> StoredParts | None:
+    """The guesses in all sentences of the test part, where the store has them, with the file that has their words."""
+    return stored_parts(store, request.key(), request.others.get("dev", request.source))
+
+
+def find(
+    result: Probes, parts: StoredParts | None, searched: Sequence[str], first: int, count: int
+) -> tuple[int, list[dict[str, Any]]]:
+    """How many sentences have the searched words; and those from number `first` on, `count` of them, in file order, as
+    a result has them."""
+    total, shown = 0, []
+    for sentence in _stored(parts) if parts else result.sentences:
+        if has(sentence["words"], searched):
+            if first <= total < first + count:
+                shown.append(sentence)
+            total += 1
+    return total, shown
+
+
+def _stored(parts: StoredParts) -> Iterator[dict[str, Any]]:
+    """The words from the treebank, the guesses from the disk: both are in the order of the file."""
+    sentences = Treebank(parts.source).sentences(Skipped())
+    for values in parts.read():
+        for entry in values["sentences"]:
+            sentence = next(sentence for sentence in sentences if sentence.number == entry["number"])
+            yield described(sentence, entry["guesses"])
+
+
+def described(sentence: Sentence, guesses: dict[str, Any]) -> dict[str, Any]:
+    """A sentence as a result has it; `guesses` are those of each probe."""
+    return {
+        "where": sentence.where,
+        "words": list(sentence.words),
+        "governors": list(sentence.governors),
+        "relations": list(sentence.relations),
+        "guesses": guesses,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,16 +13,14 @@ import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right_branching
-from bertviz_core.analyses.probes.controls import control_governors
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, kind_of
 from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
-from bertviz_core.analyses.probes.splits import split
-from bertviz_core.analyses.probes.word_vectors import Pairs, word_vectors
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, right_branching
+from bertviz_core.analyses.probes.splits import control_governors, split
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import StageFunction
 from bertviz_core.models.model import AttentionModel
@@ -41,9 +39,7 @@ class ProbeRun:
         others: Further files, "dev" (a treebank to score on) and "vectors".
         outcomes: What each probe reached.
         about: Facts about the run, as JSON.
-        attention: The attention-only probe's weights (2, layer, head), see probes.AttentionOnly.
-        root: Its weights (4, layer, head) of ROOT.
-        layers: (layer,) the structural probe's UUAS of each layer on the test part, embeddings first.
+        weights: What the probes have learned, by the names of the fields of `result.Probes`.
     """
 
     model: AttentionModel
@@ -57,8 +53,9 @@ class ProbeRun:
         self.skipped = Skipped()  # beside what the reading of the corpus left out
         heads = (self.model.layers, self.model.heads)
         self.names = self.options.rows(self.settings.paper)
-        self.attention, self.root, self.layers = np.zeros((0, *heads)), np.zeros((0, *heads)), np.zeros(0)
-        self.pairs = Pairs([], np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0))
+        shapes = {"attention": (0, *heads), "root": (0, *heads), "layers": (0,), "vectors": (0, 0)}
+        shapes |= {"pair_weights": (0, 2, *heads, 0), "pair_bias": (0, *heads)}
+        self.weights: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()} | {"words": []}
 
     def run(self, examples: Sentences, progress: Progress, run_stage: StageFunction, batch_tokens: int | None) -> None:
         """Train and score every probe; after a cancel nothing is left but the maps that `run_stage` keeps."""
@@ -104,13 +101,13 @@ class ProbeRun:
         """Rows and matrix; in corrected mode scaled to a mean square of 1, so that one rate serves every model."""
         names = sorted({word for sentence in self.sentences for word in sentence.words})
         self.progress.start("Reading word vectors")
-        row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
+        self.row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
         scaled = len(matrix) > 1 and not self.settings.paper
         scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled else 1.0
         scale = scale or 1.0  # embeddings may all be zero
         vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
         self.fitting = replace(self.fitting, vectors=vectors)
-        self.rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
+        self.rows = [np.array([self.row[word] for word in sentence.words]) for sentence in self.sentences]
         unknown = np.mean(np.concatenate(self.rows) == 0)
         self.about["vectors"] = {"name": name, "dimension": matrix.shape[1], "unknown_words": float(unknown)}
 
@@ -121,30 +118,35 @@ class ProbeRun:
                 self._add(name, [self.fitting.fit(features, name)])
         trained = [name for name in names if name.startswith("attention")]
         drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
-        networks: list[int | None] = [None] if trained else []
-        networks += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
-        if trained:
-            self._fill(features, networks, 0, "Computing maps")
-        for name in trained:
-            fitted = self.fitting.fit(features, name)
-            self._add(name, [fitted])
-            if name == "attention-only":
-                self._look_into(features, fitted)
-            elif name == "attention-and-words":
-                self._keep_pairs(fitted.probe)
-        for index in range(len(trained[:1]), len(networks)):
-            number = index + 1 - len(trained[:1])
-            self._fill(features, networks, index, f"Computing maps of random layers {number}")
-            for name, probes in drawn.items():
-                probes.append(self.fitting.fit(features, name))
+        seeds: list[int | None] = [None] if trained else []
+        seeds += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
+        for index, seed in enumerate(seeds):
+            self._fill(features, seeds, index)
+            if seed is None:
+                for name in trained:
+                    self._trained(features, name)
+            else:
+                for name, probes in drawn.items():
+                    probes.append(self.fitting.fit(features, name))
         for name, probes in drawn.items():
             self._add(name, probes)
 
-    def _fill(self, features: Features, seeds: Sequence[int | None], index: int, stage: str) -> None:
+    def _trained(self, features: Features, name: str) -> None:
+        """A probe on the trained network, and what it has learned."""
+        fitted = self.fitting.fit(features, name)
+        self._add(name, [fitted])
+        if name == "attention-only":
+            self._look_into(features, fitted)
+        elif name == "attention-and-words":
+            self._keep_pairs(fitted.probe)
+
+    def _fill(self, features: Features, seeds: Sequence[int | None], index: int) -> None:
         """The maps of one of the networks: the trained one has no seed."""
+        seed, stage = seeds[index], "Computing maps"
+        stage += "" if seed is None else f" of random layers {seed - self.settings.seed + 1}"
         started = time.monotonic()
         shares = index / len(seeds), (index + 1) / len(seeds)
-        self.run_stage({"maps": seeds[index]}, self.encoded, features.take, shares, stage, self.progress)
+        self.run_stage({"maps": seed}, self.encoded, features.take, shares, stage, self.progress)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
@@ -152,15 +154,15 @@ class ProbeRun:
         right = np.mean([self.gold.right(each.guesses) for each in fitted], axis=0)
         seconds = float(np.mean([each.seconds for each in fitted]))
         first = fitted[0]
-        size, curve = first.probe.size(), first.curve.to_json()
+        size, curve = first.probe.size(), asdict(first.curve)
         self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, size, seconds, curve, first.guesses))
 
     def _look_into(self, features: Features, fitted: Fitted) -> None:
         """Weights of every head, and selectivity: the score less that of the same probe on the control task."""
         shape = (-1, self.model.layers, self.model.heads)
         values = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
-        self.attention = values["weights"].reshape(shape)
-        self.root = values["root"].reshape(shape) if "root" in values else self.root
+        names = {"weights": "attention", "root": "root"}
+        self.weights |= {names[name]: value.reshape(shape) for name, value in values.items() if name in names}
         targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         control = self.fitting.fit(features, "attention-only", targets)
         hits = [control.guesses[i] == targets[i] for i in self.splits.test.tolist()]
@@ -171,14 +173,37 @@ class ProbeRun:
         """What says which weights a pair of words gets, for the most frequent words."""
         counted = Counter(word for sentence in self.sentences for word in sentence.words)
         names = [word for word, _ in counted.most_common(WORDS)]
-        row = dict(zip((w for s in self.sentences for w in s.words), np.concatenate(self.rows).tolist(), strict=True))
         values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
         weights = np.stack([values["governor.weight"], values["dependent.weight"]]).astype(np.float16)
-        vectors = self.fitting.vectors.cpu().numpy()[[row[word] for word in names]].astype(np.float16)
-        self.pairs = Pairs(names, vectors, weights, values["governor.bias"])
+        heads = (2, self.model.layers, self.model.heads)
+        self.weights |= {
+            "words": names,
+            "vectors": self.fitting.vectors.cpu().numpy()[[self.row[word] for word in names]].astype(np.float16),
+            "pair_weights": weights.reshape(2, *heads, -1),
+            "pair_bias": values["governor.bias"].reshape(heads),
+        }
 
     def _structural(self, batch_tokens: int | None) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
             words.fill(self.progress, batch_tokens)
-            outcome, self.layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
+            outcome, layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
         self.outcomes.append(outcome)
+        self.weights["layers"] = layers
+
+
+def word_vectors(
+    model: AttentionModel, words: Sequence[str], source: Source | None
+) -> tuple[dict[str, int], np.ndarray, str]:
+    """The row of each word, the matrix and its name: from the file, else the model's input embeddings."""
+    if source:
+        read = read_vectors(source, set(words))
+        return {word: read.row(word) for word in words}, read.matrix, source.name
+    rows = {word: index for index, word in enumerate(words, start=1)}
+    return rows, embeddings(model, words), "the model's input embeddings"
+
+
+def embeddings(model: AttentionModel, words: Sequence[str]) -> np.ndarray:
+    """(1 + word, dimension) the model's input embeddings, averaged over a word's pieces; row 0, zeros, for no word."""
+    table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
+    pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
+    return np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])

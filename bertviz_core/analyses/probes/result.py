@@ -107,8 +107,8 @@ class Probes(Result):
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
 
         names = [head.label() for head in all_heads(*self.attention.shape[1:])]
-        ways = (*WAYS, *ROOT_WAYS)
-        weights = np.concatenate([self.attention, self.root]).reshape(len(ways), -1)
+        weights = np.concatenate([self.attention, self.root]).reshape(-1, len(names))
+        ways = (*WAYS, *ROOT_WAYS)[: len(weights)]  # mode paper has no weights of ROOT's own
         curves = [pd.DataFrame(curve).rename_axis("step").assign(probe=name) for name, curve in self.curves.items()]
         return {
             "relations": shares("relation", self.relations, self.relation_n, self.relation_right),

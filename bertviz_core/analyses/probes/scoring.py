@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import networkx
 import numpy as np
+import torch
 
+from bertviz_core.analyses.probes.probes import Probe
+from bertviz_core.analyses.probes.training import Data
 from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.engine.progress import Progress
 
 FARTHEST = 8  # distances beyond count as this far
 RESAMPLES = 1000
@@ -100,3 +105,63 @@ class Outcome:
 def not_punctuation(sentence: Sentence) -> np.ndarray:
     """(word,) bool, which words of a sentence are not punctuation."""
     return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])
+
+
+OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
+
+
+def right_branching(size: int) -> np.ndarray:
+    """(word,) the word to the right; the last word's guess is ROOT."""
+    return np.append(np.arange(2, size + 1), 0)
+
+
+def at_offset(size: int, offset: int) -> np.ndarray:
+    """(word,) min(max(p + offset, 0), size) for the word at position p, 0 being ROOT, as for dependency heads."""
+    return (np.arange(1, size + 1) + offset).clip(0, size)
+
+
+def best_offset(sentences: Sequence[Sentence]) -> int:
+    """The offset that is right most often, punctuation left out; the first of equals."""
+
+    def right(offset: int) -> int:
+        guesses = ((at_offset(len(s), offset) == np.array(s.governors)) & not_punctuation(s) for s in sentences)
+        return int(sum(guess.sum() for guess in guesses))
+
+    return max(OFFSETS, key=right)
+
+
+@torch.no_grad()
+def guesses(probe: Probe, data: Data, decode: str, progress: Progress) -> dict[int, np.ndarray]:
+    """Guess the governor of every word of each sentence.
+
+    Args:
+        decode: "greedy" or "mst".
+
+    Returns:
+        Index of a sentence -> (word,) governors, 0 being ROOT.
+    """
+    heads: dict[int, np.ndarray] = {}
+    for group, rows, batch in data:
+        scores = probe(batch).log_softmax(-1)
+        if decode == "greedy":
+            trees = list(scores.argmax(-1).cpu().numpy())
+        else:
+            trees = [spanning_tree(sentence) for sentence in scores.double().cpu().numpy()]
+        heads |= dict(zip(group.indices[rows].tolist(), trees, strict=True))
+        progress.advance(0)
+    return heads
+
+
+def spanning_tree(scores: np.ndarray) -> np.ndarray:
+    """(n,) governors of the maximum spanning tree (Chu-Liu/Edmonds) under scores (n, n + 1); a word never governs
+    itself. ROOT may govern several words."""
+    graph = networkx.DiGraph()
+    for word, row in enumerate(scores, start=1):
+        for candidate, score in enumerate(row):
+            if candidate != word and np.isfinite(score):
+                graph.add_edge(candidate, word, weight=float(score))
+    tree = networkx.maximum_spanning_arborescence(graph)
+    governors = np.zeros(len(scores), dtype=np.int64)
+    for governor, word in tree.edges:
+        governors[word - 1] = governor
+    return governors

@@ -1,4 +1,5 @@
-"""Which sentences train, which say when to stop, and which are scored; none is in two parts, nor its double."""
+"""Which sentences train, which say when to stop, and which are scored; none is in two parts, nor its double. And a
+control task on them, which no syntax solves."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
         if sentence.words in tested:
             skipped.add("a sentence that is also in the test file (not trained on)", sentence.where)
     different = {sentence.words for sentence in sentences[:first]} - tested
-    order = sorted(different, key=lambda words: _draw(words, seed))
+    order = sorted(different, key=lambda words: _draw(" ".join(words), seed))
     if len(order) < MIN_SENTENCES:
         raise InputError(
             f"{len(order)} different sentences are too few to train a probe on.",
@@ -51,5 +52,17 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
     return Splits(train, validation, test)
 
 
-def _draw(words: tuple[str, ...], seed: int) -> bytes:
-    return hashlib.sha256(f"{seed}\n{' '.join(words)}".encode()).digest()
+def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
+    """Trees that only memory solves (Hewitt and Liang 2019): each word type is always governed by ROOT, by the first
+    word or by the last, drawn once for the type; a word that would govern itself is governed by ROOT."""
+    trees = []
+    for words in sentences:
+        own = np.arange(1, len(words) + 1)
+        drawn = np.array([_draw(word, seed)[0] % 3 for word in words])
+        governors = np.choose(drawn, [np.zeros_like(own), np.ones_like(own), np.full_like(own, len(words))])
+        trees.append(np.where(governors == own, 0, governors))
+    return trees
+
+
+def _draw(text: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\n{text}".encode()).digest()

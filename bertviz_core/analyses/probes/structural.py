@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 
 import numpy as np
 import torch
@@ -16,8 +17,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from torch import Tensor, nn
 
-from bertviz_core.analyses.probes.scratch_array import ScratchArray
-from bertviz_core.analyses.probes.training import Curve, Schedule
+from bertviz_core.analyses.probes.features import ScratchArray
+from bertviz_core.analyses.probes.training import Curve, Schedule, run_epochs
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import buckets, collate
@@ -103,28 +104,15 @@ def fit(
 ) -> Curve:
     """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
     with its lowest validation loss. It ends when no layer has had a better one for too long."""
-    curve, rng, best = Curve(), np.random.default_rng(schedule.seed), _BestLayers(probe, schedule.patience)
     parts, held_out = _minibatches(states, train), _minibatches(states, validation)
-    optimizer, falling = schedule.optimizer(probe.parameters(), schedule.epochs * len(parts))
-    progress.start("Training structural", schedule.epochs * len(parts), "steps")
-    progress.losses = curve.train_loss
-    for _ in range(schedule.epochs):
-        total = 0.0
-        for index in rng.permutation(len(parts)):
-            chosen = parts[index]
-            optimizer.zero_grad(set_to_none=True)
-            loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
-            loss.sum().backward()
-            optimizer.step()
-            falling.step()
-            total += float(loss.detach().mean()) * len(chosen)
-            progress.advance(1)
-        losses = _losses(probe, states, trees, held_out)
-        curve.add(total / max(1, sum(map(len, parts))), float(losses.mean()))
-        if held_out and best.record(losses):
-            break
-    best.restore()
-    return curve
+
+    def step(chosen: list[int]) -> tuple[Tensor, float]:
+        loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
+        return loss.sum(), float(loss.detach().mean()) * len(chosen)
+
+    total = max(1, sum(map(len, parts)))
+    validate = partial(_losses, probe, states, trees, held_out)
+    return run_epochs(probe, schedule, parts, step, total, validate, progress, "structural")
 
 
 @torch.no_grad()
@@ -158,29 +146,6 @@ def _tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
         return []
     first, second = minimum_spanning_tree(apart + 1e-6).nonzero()  # a distance of 0 would count as no edge
     return [(int(min(pair)), int(max(pair))) for pair in zip(words[first], words[second], strict=True)]
-
-
-class _BestLayers:
-    """Every layer's map at its lowest validation loss so far."""
-
-    def __init__(self, probe: StructuralProbe, patience: int) -> None:
-        self.probe, self.patience, self.since = probe, patience, 0
-        self.losses = torch.full((len(probe.maps),), torch.inf)
-        self.best: Tensor | None = None
-
-    def record(self, losses: Tensor) -> bool:
-        """Take note of losses (layer,); true when no layer has had a better one for too long."""
-        better = losses < self.losses
-        self.since = 0 if better.any() else self.since + 1
-        self.losses = torch.where(better, losses, self.losses)
-        old, new = self.best, self.probe.maps.detach()
-        self.best = new.clone() if old is None else torch.where(better.to(new.device)[:, None, None], new, old)
-        return self.since >= self.patience
-
-    @torch.no_grad()
-    def restore(self) -> None:
-        if self.best is not None:
-            self.probe.maps.copy_(self.best)
 
 
 @torch.no_grad()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.optim.lr_scheduler import LambdaLR
 
 from bertviz_core.analyses.probes.features import Features, Group
@@ -21,6 +23,7 @@ ITERATIONS = 50  # of L-BFGS
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
 CHUNK = 1 << 23  # map entries on the device at a time
 PAPER_RATE = 0.002
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,6 @@ class Schedule:
     patience: int = PATIENCE
     seed: int = 0
 
-    def optimizer(self, parameters: Iterable[nn.Parameter], steps: int) -> tuple[torch.optim.Adam, LambdaLR]:
-        """Adam, and what lowers its rate after each of `steps` steps."""
-        adam = torch.optim.Adam(parameters, lr=self.rate)
-        return adam, LambdaLR(adam, lambda step: 1.0 if self.singly else max(0.0, 1 - step / max(1, steps)))
-
 
 @dataclass
 class Curve:
@@ -61,9 +59,6 @@ class Curve:
         self.validation_loss.append(validation)
         self.seconds.append(round(time.monotonic() - self.started, 3))
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 class Data:
     """Features of some sentences, as batches on a device. `governors` may replace the trees by others (a control)."""
@@ -75,11 +70,10 @@ class Data:
         device: str,
         governors: Sequence[np.ndarray] | None = None,
     ) -> None:
-        self.device, self.governors, self.order = device, governors, chosen.tolist()
+        self.device, self.governors = device, governors
         sentences_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
         self.groups = [(group, rows) for group, rows in sentences_of if len(rows)]
         self.words = sum(len(rows) * group.length for group, rows in self.groups)
-        self.all_groups, self.row = features.groups, features.row
 
     def batches(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
         """Parts of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
@@ -91,8 +85,7 @@ class Data:
 
     def singly(self) -> list[tuple[Group, np.ndarray]]:
         """One sentence at a time, in file order."""
-        positions = [self.row[index] for index in self.order]
-        return [(self.all_groups[group], np.array([row])) for group, row in positions]
+        return sorted(self.batches(1), key=lambda part: int(part[0].indices[part[1][0]]))
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part
@@ -116,15 +109,16 @@ def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
 
 
 @torch.no_grad()
-def mean_loss(probe: Probe, data: Data) -> float:
-    """Mean loss of a probe in nats a word; NaN for no words."""
-    return sum(float(loss_of(probe, batch)) for _, _, batch in data) / data.words if data.words else float("nan")
+def mean_loss(probe: Probe, data: Data) -> Tensor:
+    """Mean loss of a probe in nats a word, float64; NaN for no words."""
+    total = sum(float(loss_of(probe, batch)) for _, _, batch in data)
+    return torch.tensor(total / data.words if data.words else torch.nan, dtype=torch.float64)
 
 
 def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> Curve:
     """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
     curve, parameters = Curve(), list(probe.parameters())
-    best = _Best(probe, 5 * PATIENCE)
+    best = Best(probe, 5 * PATIENCE)
     progress.start(f"Training {name}", ITERATIONS, "iterations")
     progress.losses = curve.train_loss
     latest = 0.0
@@ -132,18 +126,19 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal latest
         progress.advance(0)
-        _assign(parameters, point)
+        vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
         latest, gradient = _whole(probe, parameters, train)
         return latest, gradient
 
     def after(point: np.ndarray) -> None:
-        _assign(parameters, point)
-        curve.add(latest, mean_loss(probe, validation))
+        vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
+        loss = mean_loss(probe, validation)
+        curve.add(latest, loss.item())
         progress.advance(1)
-        if best.record(curve.validation_loss[-1]):
+        if best.record(loss):
             raise StopIteration
 
-    start = torch.cat([parameter.detach().flatten() for parameter in parameters]).cpu().double().numpy()
+    start = parameters_to_vector(parameters).detach().cpu().double().numpy()
     minimize(value, start, jac=True, method="L-BFGS-B", callback=after, options={"maxiter": ITERATIONS})
     best.restore()
     return curve
@@ -151,32 +146,53 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
 
 def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str) -> Curve:
     """Epochs of minibatches in an order drawn from the seed; keeps the epoch with the lowest validation loss."""
-    curve, best = Curve(), _Best(probe, schedule.patience)
-    rng = np.random.default_rng(schedule.seed)
+
+    def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, float]:
+        batch = train.take(part)
+        loss = loss_of(probe, batch)
+        return loss if schedule.singly else loss / batch.governors.numel(), float(loss.detach())
+
     parts = train.singly() if schedule.singly else train.batches(schedule.words)
-    optimizer, falling = schedule.optimizer(probe.parameters(), schedule.epochs * len(parts))
-    progress.start(f"Training {name}", schedule.epochs * len(parts), "steps")
+    return run_epochs(probe, schedule, parts, step, train.words, partial(mean_loss, probe, validation), progress, name)
+
+
+def run_epochs(
+    probe: nn.Module,
+    schedule: Schedule,
+    parts: Sequence[Part],
+    step: Callable[[Part], tuple[Tensor, float]],
+    total: int,
+    validate: Callable[[], Tensor],
+    progress: Progress,
+    name: str,
+) -> Curve:
+    """Train by Adam; the probe is left with the parameters of the lowest validation loss, see `Best`.
+
+    `step` gives a minibatch's loss to minimize, and its share of the epoch's loss, whose sum is divided by `total`;
+    `validate` gives the validation loss.
+    """
+    curve, best, rng = Curve(), Best(probe, schedule.patience), np.random.default_rng(schedule.seed)
+    steps = schedule.epochs * len(parts)
+    optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
+    falling = LambdaLR(optimizer, lambda step: 1.0 if schedule.singly else max(0.0, 1 - step / max(1, steps)))
+    progress.start(f"Training {name}", steps, "steps")
     progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
-        order = range(len(parts)) if schedule.singly else rng.permutation(len(parts))
-        total = 0.0
-        for index in order:
-            total += _step(probe, optimizer, train.take(parts[index]), schedule.singly)
+        summed = 0.0
+        for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):
+            optimizer.zero_grad(set_to_none=True)
+            loss, share = step(parts[index])
+            loss.backward()
+            optimizer.step()
             falling.step()
+            summed += share
             progress.advance(1)
-        curve.add(total / train.words, mean_loss(probe, validation))
-        if best.record(curve.validation_loss[-1]):
+        losses = validate()
+        curve.add(summed / total, float(losses.mean()))
+        if best.record(losses):
             break
     best.restore()
     return curve
-
-
-def _step(probe: Probe, optimizer: torch.optim.Optimizer, batch: ProbeBatch, summed: bool) -> float:
-    optimizer.zero_grad(set_to_none=True)
-    loss = loss_of(probe, batch)
-    (loss if summed else loss / batch.governors.numel()).backward()
-    optimizer.step()
-    return float(loss.detach())
 
 
 def _whole(probe: Probe, parameters: list[nn.Parameter], data: Data) -> tuple[float, np.ndarray]:
@@ -190,33 +206,28 @@ def _whole(probe: Probe, parameters: list[nn.Parameter], data: Data) -> tuple[fl
     return total / data.words, gradient / data.words
 
 
-@torch.no_grad()
-def _assign(parameters: list[nn.Parameter], point: np.ndarray) -> None:
-    start = 0
-    for parameter in parameters:
-        end = start + parameter.numel()
-        parameter.copy_(torch.from_numpy(point[start:end]).view(parameter.shape))
-        start = end
+class Best:
+    """The parameters with the lowest validation loss so far; without validation (NaN), the last.
 
+    Where there is a loss for each first index of the parameters (a layer's), each keeps its own best.
+    """
 
-class _Best:
-    """The parameters with the lowest validation loss so far; without validation, the last."""
+    def __init__(self, probe: nn.Module, patience: int) -> None:
+        self.probe, self.patience, self.since = probe, patience, 0
+        self.losses, self.best = torch.tensor(torch.inf), list[Tensor]()
 
-    def __init__(self, probe: Probe, patience: int) -> None:
-        self.probe, self.patience = probe, patience
-        self.loss, self.since = float("inf"), 0
-        self.best: list[Tensor] | None = None
-
-    def record(self, loss: float) -> bool:
-        """Take note of a loss; true when there has been no better one for too long."""
-        if loss < self.loss:
-            self.loss, self.since = loss, 0
-            self.best = [parameter.detach().clone() for parameter in self.probe.parameters()]
-        else:
-            self.since += 1
-        return self.best is not None and self.since >= self.patience
+    def record(self, losses: Tensor) -> bool:
+        """Take note of losses; true when none has been better for too long."""
+        better = losses < self.losses
+        self.since = 0 if better.any() else self.since + 1
+        if better.any():
+            self.losses = torch.where(better, losses, self.losses)
+            now = [parameter.detach() for parameter in self.probe.parameters()]
+            for_each = [better.reshape(*better.shape, *[1] * (new.dim() - better.dim())).to(new.device) for new in now]
+            self.best = list(map(torch.where, for_each, now, self.best or now))
+        return bool(self.best) and self.since >= self.patience
 
     @torch.no_grad()
     def restore(self) -> None:
-        for parameter, best in zip(self.probe.parameters(), self.best or [], strict=False):
+        for parameter, best in zip(self.probe.parameters(), self.best, strict=False):
             parameter.copy_(best)

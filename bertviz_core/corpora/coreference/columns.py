@@ -9,55 +9,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
-from bertviz_core.corpora.coreference.chains import NONE, Chains, brackets
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent, sentence_starts
+from bertviz_core.corpora.coreference.documents import NONE, CoreferenceDocument, Draft, sentence_starts
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Line, Source
-from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 BEGIN = re.compile(r"#\s*begin document\s*(?:\((.*)\))?[;:]?\s*(?:part\s+(\d+))?\s*(.*)", re.IGNORECASE)
 TYPED = re.compile(r"[a-z]+-(\d+)(?:-.*)?")  # GUM's "person-12-Mary": the number is the chain
-
-
-@dataclass
-class Block:
-    """The rows of one document, before their chains are read: a list for each column, for a tuple for each row would
-    keep the garbage collector busy.
-
-    Attributes:
-        width: How many columns the file has.
-        lines: The number of each row's line.
-        starts: The rows that begin a sentence.
-        over: Whether the sentence of the last row has ended.
-    """
-
-    name: str
-    line: int
-    extent: Extent
-    width: int = 0
-    over: bool = True
-    lines: list[int] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    chains: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    parse: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-
-    def add(self, line: int, fields: list[str]) -> None:
-        """Keep a row; raises InputError where the document grows too large."""
-        count = len(fields)
-        word = fields[1] if count == 3 else fields[3]
-        tag, piece = (fields[4], fields[5]) if count >= 11 else ("", "")
-        self.extent.add(line, word, fields[-1], tag, piece)
-        if self.over:
-            self.starts.append(len(self.words))
-        self.width, self.over = self.width or count, False
-        columns = (self.lines, self.words, self.chains, self.tags, self.parse)
-        for column, cell in zip(columns, (line, word, fields[-1], tag, piece), strict=True):
-            column.append(cell)  # type: ignore[attr-defined]  # a list of numbers and lists of text
 
 
 def split(line: str) -> list[str]:
@@ -85,35 +44,38 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
     number = source.start.document
-    for block in _blocks(source):
-        if block.width:
-            yield _document(number, block, source.name, skipped)
+    for draft, width in _drafts(source, skipped):
+        if draft.words:
+            if width == 3 and len(draft.sentences) == 1:
+                draft.sentences = list(sentence_starts(draft.words))
+            yield draft.finished(number, str(width))
             number += 1
 
 
-def _blocks(source: Source) -> Iterator[Block]:
-    block, headed = Block("", source.start.line, Extent(source.name)), False
+def _drafts(source: Source, skipped: Skipped) -> Iterator[tuple[Draft, int]]:
+    """Each document, and how many columns the file has."""
+    draft, headed = Draft(source, skipped, "", source.start.line), False
     width = int(source.start.header or 0)
-    for number, line in source.lines():
-        begins = BEGIN.match(line) if line.startswith("#") else None
+    for line, text in source.lines():
+        begins = BEGIN.match(text) if text.startswith("#") else None
         if begins:
-            yield block
+            yield draft, width
             name = (begins[1] or begins[3] or "") + _part(begins[2] or "")
-            block, headed = Block(name, number, Extent(source.name)), True
-        elif line.startswith("#"):
+            draft, headed = Draft(source, skipped, name, line), True
+        elif text.startswith("#"):
             continue
-        elif not line.strip():
-            block.over = True
+        elif not text.strip():
+            draft.over = True
         else:
-            fields = split(line)
+            fields = split(text)
             width = width or len(fields)
-            fields = _checked(fields, width, f"{source.name}, line {number}")
-            if not headed and width >= 5 and fields[0] != block.name and block.words:
-                yield block
-                block = Block(fields[0], number, Extent(source.name))
-            block.name = block.name or (fields[0] if width != 3 else "")
-            block.add(number, fields)
-    yield block
+            _check(fields, width, source, line)
+            if not headed and width >= 5 and fields[0] != draft.name and draft.words:
+                yield draft, width
+                draft = Draft(source, skipped, fields[0], line)
+            draft.name = draft.name or (fields[0] if width != 3 else "")
+            _read_row(draft, fields, line)
+    yield draft, width
 
 
 def _part(number: str) -> str:
@@ -122,46 +84,27 @@ def _part(number: str) -> str:
     return f", part {number if part is None else part}" if number and part != 0 else ""
 
 
-def _checked(fields: list[str], width: int, where: str) -> list[str]:
-    """A row as wide as the format needs; empty fields that a tab at the end adds are dropped."""
+def _check(fields: list[str], width: int, source: Source, line: int) -> None:
+    """Raises InputError for a row less wide than the format needs; drops empty fields that a tab at the end adds."""
     while len(fields) > width and not fields[-1]:
         fields.pop()
-    minimum = 11 if width >= 11 else width
-    if len(fields) < minimum or (width < 11 and len(fields) != width):
-        raise InputError(
-            f"The row has {len(fields)} columns where the file has {width}.",
-            where=where,
-            hint="Fix or remove the row.",
-        )
-    return fields
+    if len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
+        what = f"The row has {len(fields)} columns where the file has {width}."
+        raise source.error(what, "Fix or remove the row.", line)
 
 
-def _document(number: int, block: Block, file: str, skipped: Skipped) -> CoreferenceDocument:
-    chains, starts = Chains(file, skipped), block.starts
-    for word, (line, text) in enumerate(zip(block.lines, block.chains, strict=True)):
-        _read_chains(text, word, line, chains)
-    where = f"line {block.line}"
-    if block.width == 3 and len(starts) == 1:
-        starts = list(sentence_starts(block.words))
-    return CoreferenceDocument(
-        number=number,
-        name=block.name or f"document {number + 1}",
-        where=where,
-        words=tuple(block.words),
-        sentences=tuple(starts),
-        mentions=chains.mentions(),
-        tags=None if NONE.issuperset(block.tags) else tuple(block.tags),
-        parse=tuple(block.parse) if any("(" in piece for piece in block.parse) else None,
-        line=block.line,
-        header=str(block.width),
-    )
-
-
-def _read_chains(text: str, word: int, line: int, chains: Chains) -> None:
-    for opens, label, closes in brackets(text.strip(), f"{chains.file}, line {line}"):
+def _read_row(draft: Draft, fields: list[str], line: int) -> None:
+    word = fields[1] if len(fields) == 3 else fields[3]
+    tag, piece = (fields[4], fields[5]) if len(fields) >= 11 else ("", "")
+    draft.begin_row(line, word, fields[-1], tag, piece)
+    index = len(draft.words)
+    draft.words.append(word)
+    draft.tags.append(tag)
+    draft.parse.append(piece)
+    for opens, label, closes in draft.chains.brackets(fields[-1].strip(), line):
         typed = TYPED.fullmatch(label)
         chain = typed[1] if typed else label
         if opens:
-            chains.open(chain, word, line)
+            draft.chains.open(chain, index, line)
         if closes:
-            chains.close(chain, word + 1, line)
+            draft.chains.close(chain, index + 1, line)

@@ -4,47 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
-from bertviz_core.corpora.coreference.chains import Chains, brackets
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Extent
+from bertviz_core.corpora.coreference.documents import Chains, CoreferenceDocument, Draft
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Line, Source
-from bertviz_core.errors import InputError
 from bertviz_core.numbers import small_int
 
 COLUMNS = 10
 PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
 DEFAULT_ORDER = "eid-etype-head-other"
-
-
-@dataclass
-class Draft:
-    """A document while its rows come. Governors count within the document; None once one is not a number."""
-
-    name: str
-    line: int
-    chains: Chains
-    extent: Extent
-    words: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-    governors: list[int | None] = field(default_factory=list)
-    sentences: list[int] = field(default_factory=list)
-
-    def finished(self, number: int, order: str) -> CoreferenceDocument:
-        governors = [g for g in self.governors if g is not None and g < len(self.words)]
-        return CoreferenceDocument(
-            number=number,
-            name=self.name or f"document {number + 1}",
-            where=f"line {self.line}",
-            words=tuple(self.words),
-            sentences=tuple(self.sentences),
-            mentions=self.chains.mentions(),
-            tags=tuple(self.tags) if any(tag not in {"_", ""} for tag in self.tags) else None,
-            governors=tuple(governors) if len(governors) == len(self.words) else None,
-            line=self.line,
-            header=order,
-        )
 
 
 def is_corefud(lines: Sequence[Line]) -> bool:
@@ -57,8 +25,7 @@ def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
     number, order = source.start.document, source.start.header or DEFAULT_ORDER
     index = _label_place(order)
-    draft = _draft("", source.start.line, source, skipped)
-    sentence_over = True
+    draft = Draft(source, skipped, "", source.start.line)
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
@@ -66,22 +33,15 @@ def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]
                 if draft.words:
                     yield draft.finished(number, order)
                     number += 1
-                draft, sentence_over = _draft(value, line, source, skipped), True
+                draft = Draft(source, skipped, value, line)
             elif name == "global.Entity":
                 order, index = value, _label_place(value)
         elif not text.strip():
-            sentence_over = True
+            draft.over = True
         else:
-            if sentence_over:
-                draft.sentences.append(len(draft.words))
-                sentence_over = False
             _read_row(draft, text.split("\t"), index, line)
     if draft.words:
         yield draft.finished(number, order)
-
-
-def _draft(name: str, line: int, source: Source, skipped: Skipped) -> Draft:
-    return Draft(name, line, Chains(source.name, skipped), Extent(source.name))
 
 
 def _label_place(order: str) -> int:
@@ -93,13 +53,10 @@ def _label_place(order: str) -> int:
 def _read_row(draft: Draft, fields: list[str], index: int, line: int) -> None:
     """One word; an empty node (`8.1`) is not a word, and a multi-word token (`5-6`) stands for the words after it."""
     if len(fields) != COLUMNS:
-        raise InputError(
-            f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them.",
-            where=f"{draft.chains.file}, line {line}",
-            hint="Fix or remove the row.",
-        )
+        what = f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them."
+        raise draft.source.error(what, "Fix or remove the row.", line)
     start, tag = len(draft.words), fields[3] if fields[3] != "_" else fields[4]
-    draft.extent.add(line, fields[1], tag, fields[9])
+    draft.begin_row(line, fields[1], tag, fields[9])
     if small_int(fields[0]) is not None:
         draft.words.append(fields[1])
         draft.tags.append(tag)
@@ -117,7 +74,7 @@ def _governor(text: str, first: int) -> int | None:
 
 
 def _read_entity(chains: Chains, text: str, span: tuple[int, int], index: int, line: int) -> None:
-    for opens, attributes, closes in brackets(text, f"{chains.file}, line {line}"):
+    for opens, attributes, closes in chains.brackets(text, line):
         names = attributes.split("-")
         label = names[index] if len(names) > index else names[-1]
         if part := PART.fullmatch(label):

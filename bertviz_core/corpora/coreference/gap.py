@@ -10,7 +10,7 @@ from itertools import pairwise
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention, ordered, sentence_starts
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import InputError, shorten
+from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int
 
 HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
@@ -21,32 +21,27 @@ WORD = re.compile(r"\w+|[^\w\s]")
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
     header, number = source.start.header, source.start.document
-    names = header.split("\t") if header else []
     for line, text in source.lines():
-        if not names:
-            names = text.split("\t")
+        if not header:
+            header = text
         elif text.strip():
-            where = f"{source.name}, line {line}"
-            document = _document(number, line, _row(names, text, where), where)
-            yield replace(document, line=line, header="\t".join(names))
+            row = _row(header.split("\t"), text, source, line)
+            yield replace(_document(number, row, source, line), header=header)
             number += 1
 
 
-def _row(names: list[str], text: str, where: str) -> dict[str, str]:
+def _row(names: list[str], text: str, source: Source, line: int) -> dict[str, str]:
     fields = text.split("\t")
     needed = {"ID", "Text", "A-coref", "B-coref", *NAMES, *(f"{name}-offset" for name in NAMES)}
     if len(fields) != len(names) or not needed.issubset(names):
-        raise InputError(
-            f"The row has {len(fields)} columns; the first line names {len(names)}.",
-            where=where,
-            hint=f"GAP has the columns {', '.join(sorted(needed))}.",
-        )
+        what = f"The row has {len(fields)} columns; the first line names {len(names)}."
+        raise source.error(what, f"GAP has the columns {', '.join(sorted(needed))}.", line)
     return dict(zip(names, fields, strict=True))
 
 
-def _document(number: int, line: int, row: dict[str, str], where: str) -> CoreferenceDocument:
+def _document(number: int, row: dict[str, str], source: Source, line: int) -> CoreferenceDocument:
     text = row["Text"]
-    spans = [_span(row, name, where) for name in NAMES]
+    spans = [_span(row, name, source, line) for name in NAMES]
     extents = _words(text, {index for span in spans for index in span})
     clusters = {"Pronoun": 0, "A": 1, "B": 2}
     for name in ("A", "B"):
@@ -57,20 +52,18 @@ def _document(number: int, line: int, row: dict[str, str], where: str) -> Corefe
         inside = [i for i, index in enumerate(extents) if start <= index[0] < end]
         mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
     words = tuple(text[start:end] for start, end in extents)
-    return CoreferenceDocument(number, row["ID"], f"line {line}", words, sentence_starts(words), ordered(mentions))
+    starts = sentence_starts(words)
+    return CoreferenceDocument(number, row["ID"], f"line {line}", words, starts, ordered(mentions), line=line)
 
 
-def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
+def _span(row: dict[str, str], name: str, source: Source, line: int) -> tuple[int, int]:
     """The span of a name in the text, in characters."""
     written, surface = row[f"{name}-offset"], row[name]
     offset = small_int(written)
     if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
         return offset, offset + len(surface)
-    raise InputError(
-        f"{shorten(surface, 80)!r} is not at {shorten(written, 80)} in the text.",
-        where=where,
-        hint="Fix the offset.",
-    )
+    what = f"{shorten(surface, 80)!r} is not at {shorten(written, 80)} in the text."
+    raise source.error(what, "Fix the offset.", line)
 
 
 def _words(text: str, cuts: set[int]) -> list[tuple[int, int]]:

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora.coreference.chains import Chains
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference.documents import Chains, CoreferenceDocument
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, whole
-from bertviz_core.errors import InputError
 
 
 def documents(source: Source, skipped: Skipped, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
@@ -21,20 +19,18 @@ def documents(source: Source, skipped: Skipped, *, predicted: bool = False) -> I
     number = source.start.document
     for line, text in source.lines():
         if text.strip():
-            where = f"{source.name}, line {line}"
-            yield _document(number, line, _object(text, where), Chains(source.name, skipped), predicted)
+            yield _document(number, line, _object(text, source, line), Chains(source, skipped), predicted)
             number += 1
 
 
-def _object(text: str, where: str) -> dict[str, Any]:
+def _object(text: str, source: Source, line: int) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
-        raise InputError("The line is not JSON.", where=where, hint="Write one object per line.") from error
+        raise source.error("The line is not JSON.", "Write one object per line.", line) from error
     if not isinstance(value, dict) or not _is_text(value.get("sentences")):
-        raise InputError(
-            "`sentences` is not a list of lists of words.", where=where, hint='Write {"sentences": [["A", "word"]]}.'
-        )
+        hint = 'Write {"sentences": [["A", "word"]]}.'
+        raise source.error("`sentences` is not a list of lists of words.", hint, line)
     return value
 
 
@@ -50,14 +46,11 @@ def _document(number: int, line: int, value: dict[str, Any], chains: Chains, pre
     field = "predicted_clusters" if predicted and "predicted_clusters" in value else "clusters"
     clusters = value.get(field) or []
     if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
-        raise InputError(
-            f"`{field}` is not a list of lists of spans.",
-            where=f"{chains.file}, line {line}",
-            hint='Write {"clusters": [[[0, 1], [5, 5]]]}.',
-        )
+        what = f"`{field}` is not a list of lists of spans."
+        raise chains.source.error(what, 'Write {"clusters": [[[0, 1], [5, 5]]]}.', line)
     for label, cluster in enumerate(clusters):
         for span in cluster:
-            start, end = _span(span, len(words), f"{chains.file}, line {line}")
+            start, end = _span(span, len(words), chains.source, line)
             chains.add(start, end + 1, str(label), f"line {line}")
     return CoreferenceDocument(
         number=number,
@@ -75,13 +68,10 @@ def _name(key: Any) -> str:
     return whole(str(key)) if key and isinstance(key, str | int) else ""
 
 
-def _span(span: Any, words: int, where: str) -> tuple[int, int]:
+def _span(span: Any, words: int, source: Source, line: int) -> tuple[int, int]:
     if isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span):
         start, end = span
         if 0 <= start <= end < words:
             return start, end
-    raise InputError(
-        f"{reprlib.repr(span)} is not a span of the document's {words} words.",
-        where=where,
-        hint="Write [first, last], counted from 0 over all sentences.",
-    )
+    what = f"{reprlib.repr(span)} is not a span of the document's {words} words."
+    raise source.error(what, "Write [first, last], counted from 0 over all sentences.", line)

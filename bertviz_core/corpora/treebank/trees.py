@@ -43,6 +43,10 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
+    def to_json(self) -> dict[str, list]:
+        """What the release's preprocessing writes for a sentence; of `heads`, 0 is the root."""
+        return {"words": list(self.words), "relns": list(self.relations), "heads": list(self.governors)}
+
 
 class BrokenSentence(Exception):
     """A sentence that is left out: `reason` in plain words, the same for all of its kind; `detail` names the case."""

@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
 from bertviz_core.overview.head_summary import Relation, Results, relation_heads
@@ -82,7 +82,7 @@ def relations(results: Results, selection: Selection) -> None:
                 relation=each.name,
             )
         best = derived(_best, shown, each)
-        drawn = [(example.where, example_svg(example, each.head, each.direction)) for example in best]
+        drawn = [(example.where, example_svg(example, Choice(each.direction, each.head))) for example in best]
         targets = [links.to_tree(example.sentence, example.chosen, each.direction, each.head) for example in best]
         addresses = links.hidden(f"gallery-{each.name}", targets)
         drawings(drawn, f"gallery-{each.name}", addresses)
@@ -90,7 +90,7 @@ def relations(results: Results, selection: Selection) -> None:
 
 def _best(shown: ShownRelations, each: Relation) -> list[SentenceExample]:
     """The sentences that are shown of a relation."""
-    sentences = examples(shown, each.head, each.direction, each.name)
+    sentences = examples(shown, Choice(each.direction, each.head), each.name)
     right = sorted(
         (example for example in sentences if example.right == example.words), key=lambda example: -example.weight
     )

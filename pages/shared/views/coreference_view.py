@@ -1,4 +1,4 @@
-"""Coreference in words, and in a table beside the paper's."""
+"""Coreference in words, in a table beside the paper's, and passages with a head's guesses drawn in."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
-from bertviz_core.analyses.coreference_heads.figure import arrow
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM, score
+from bertviz_core.analyses.coreference_heads.document_figure import draw
+from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.coreference_heads.predictions import score
+from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
+from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
-from bertviz_core.heads import ranks
+from bertviz_core.heads import Choice, arrow, ranks
 from bertviz_core.plotting.style import percent
+from bertviz_core.plotting.writing import isolated
 from pages.shared import boxes, services
-from pages.shared.frame import address, choices
+from pages.shared.components import Note, drawings
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.views import guess_list
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
@@ -47,11 +52,14 @@ def choose_direction(result: AntecedentCounts) -> int:
 def claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
     """What this run shows in one direction, in a sentence with its numbers; and the way to the head it names."""
     best, n = result.best(direction=direction), int(result.n[0])
-    row = result.head_row(best)
+    row, label = result.head_row(best), best.head.label(selection.base)
     outside = ", which the paper does not measure" if direction else ""
+    checked = f"{percent(row['low'], n)}–{percent(row['high'], n)}"
+    if not np.isnan(row["heldout_accuracy"]):
+        checked += f"; held out {percent(row['heldout_accuracy'], n)}"
     st.markdown(
-        f"**Head {best.head.label(selection.base)}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
-        f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {_checked(row, n)}). "
+        f"**Head {label}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
+        f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {checked}). "
         f"{_verdict(result, direction)}"
     )
     if result.candidates == "mentions" and 2 * result.single > n:
@@ -60,13 +68,15 @@ def claim(result: AntecedentCounts, direction: int, selection: Selection) -> Non
             "(like WinoBias). Choose “words” as candidates.",
             icon=":material/info:",
         )
-    _offer(best, selection)
+    if best.head != selection.head:
+        chosen, icon = {"head": best.head.label(), "direction": DIRECTIONS[direction]}, ":material/visibility:"
+        st.button(f"Choose head {label}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
 
 
 def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
     """Chance and the rules, whether the other direction is better, and how the file was read."""
     n, origin = int(result.n[0]), result.provenance
-    chance, drawn, rules = (percent(result.chance(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
+    chance, drawn, rules = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
     st.caption(
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}; the rules find {rules}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
@@ -95,25 +105,6 @@ def _verdict(result: AntecedentCounts, direction: int) -> str:
     return f"On held-out documents it is clearly above {', '.join(beaten) or 'neither chance nor any baseline'}."
 
 
-def _checked(row: dict[str, Any], n: int) -> str:
-    """The accuracy's interval, and the held-out accuracy where there is one."""
-    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; held out {percent(row['heldout_accuracy'], n)}"
-    return f"{percent(row['low'], n)}–{percent(row['high'], n)}{heldout}"
-
-
-def _offer(choice: Choice, selection: Selection) -> None:
-    """A button that opens a head in its direction."""
-    if choice.head != selection.head:
-        chosen = {"head": choice.head.label(), "direction": DIRECTIONS[choice.direction]}
-        st.button(
-            f"Choose head {choice.head.label(selection.base)}",
-            icon=":material/visibility:",
-            on_click=address.choose,
-            kwargs=chosen,
-            key="look",
-        )
-
-
 def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[str, str, str]]:
     """(label, this run, paper) for the best head of one direction, chance, and the paper's baselines."""
     best, n = result.best(direction=direction), int(result.n[0])
@@ -134,25 +125,26 @@ def is_comparable(result: AntecedentCounts) -> bool:
 
 def table_2(result: AntecedentCounts, base: int) -> None:
     """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
-    best, accuracy = result.best(), result.accuracy
-    systems = zip(result.systems, result.systems_accuracy, strict=True)
+    best, accuracy = result.best(), np.moveaxis(result.accuracy, 1, -1)  # (direction, layer, head, type)
     cited = paper.TABLE_2 if is_comparable(result) else {}
-    rows = [_table_row(name, shares, result.n, cited.get(name, ())) for name, shares in systems]
-    label = f"best head, {best.head.label(base)}"
-    rows.append(_table_row(label, _of(accuracy, best), result.n, cited.get(PAPER_HEAD, ())))
+    shares = dict(zip(result.systems, result.systems_accuracy, strict=True))
+    best_name = f"best head, {best.head.label(base)}"
+    shares[best_name] = accuracy[best.at]
     apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    each = [np.nan if choice is None else _of(accuracy, choice)[row] for row, choice in enumerate(apart)]
-    rows.append(_table_row("best head for each type", np.array(each), result.n))
-    for index in range(1, len(result.directions)):
-        other = result.best(direction=index)
-        label = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
-        rows.append(_table_row(label, _of(accuracy, other), result.n))
+    each = [np.nan if choice is None else accuracy[choice.at][row] for row, choice in enumerate(apart)]
+    shares["best head for each type"] = np.array(each)
+    for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
+        shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
+    rows = [
+        _table_row(name, row, result.n, cited.get(PAPER_HEAD if name == best_name else name, ()))
+        for name, row in shares.items()
+    ]
     beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
     st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    named = [choice.head.label(base) if choice else "none" for choice in apart]
+    labels = [choice.head.label(base) if choice else "none" for choice in apart]
     neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
-    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, named, strict=True)]
+    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 
 
@@ -162,26 +154,15 @@ def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequenc
     return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
-def _of(accuracy: np.ndarray, choice: Choice) -> np.ndarray:
-    """(type,) accuracy of one head read in one direction."""
-    return np.asarray(accuracy[choice.direction, :, choice.head.layer, choice.head.head])
-
-
 def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> None:
     """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
     rows = []
-    for index, (kind, n) in enumerate(zip(TYPE_ROWS, result.n, strict=True)):
-        values = result.accuracy[choice.direction, index]
-        share = values[choice.head.layer, choice.head.head]
+    for kind, n, values in zip(TYPE_ROWS, result.n, result.accuracy[choice.direction], strict=True):
+        share = values[choice.head]
         if not np.isnan(share):
-            low, high = wilson(share * n, n)
-            rows.append(
-                {
-                    "mentions": kind,
-                    "accuracy": f"{percent(share, n)} ({percent(float(low), n)}–{percent(float(high), n)})",
-                    "rank": f"{ranks(values)[choice.head.layer, choice.head.head]} of {values.size}",
-                }
-            )
+            interval = "–".join(percent(float(end), n) for end in wilson(share * n, n))
+            rank = f"{ranks(values)[choice.head]} of {values.size}"
+            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)} ({interval})", "rank": rank})
     st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 
@@ -204,3 +185,45 @@ def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> Ant
 def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
     """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
     return score(_request, _predictions)
+
+
+SHOWN = 3  # passages on one page
+
+
+@address.fragment
+def documents(result: AntecedentCounts, request: Request, choice: Choice, selection: Selection) -> None:
+    """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
+    st.subheader(f"Guesses of head {selection.label}")
+    query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
+    is_whole = len(result.items) == result.n[0]
+    parts = guess_list.all_parts(request, is_whole)
+    total, shown = guess_list.shown(parts or result, query, SHOWN, "passage_page")
+    every = int(result.n[0])
+    part = "" if parts or is_whole else f" in the documents of the first {KEPT:,} of {every:,} mentions"
+    st.caption(
+        f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
+        "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
+        "the attention behind it."
+    )
+    targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
+    addresses = iter(links.hidden("guesses", targets))
+    notes = [[Note(_described(guess), next(addresses)) for guess in passage.listed] for passage in shown]
+    items = [(_title(passage), draw(passage.document, passage.drawn, "currentColor")) for passage in shown]
+    drawings(items, "passages", notes=notes)
+
+
+def _title(passage: PassageExample) -> str:
+    outside = sum(guess.is_outside for guess in passage.listed)
+    more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
+    return f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
+
+
+def _described(guess: ListedGuess) -> str:
+    mark = "✓" if guess.right else "✗"
+    return f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
+
+
+def _target(guess: ListedGuess, choice: Choice) -> dict[str, str] | None:
+    """The window in which the guess was made, with the mention's head word pinned."""
+    pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
+    return links.to_words(guess.window, dependents=pinned, least="0")

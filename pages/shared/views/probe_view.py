@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
+from bertviz_core.analyses.probes.measure import find, parts_of
 from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.probes.sentences import find
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.components import drawings
+from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.views import corpus_search
@@ -179,27 +179,19 @@ def sentences(result: Probes, request: Request) -> None:
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
         searched = corpus_search.words("probe_search")
-        is_all, total, chosen = _page(result, request, searched, 1)
+        parts = parts_of(services.store(), request)
+        with st.spinner("Reading the sentences"):
+            total, chosen = derived(find, result, parts, searched, 0, SHOWN)
         number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:
-        _, _, chosen = _page(result, request, searched, number)
-    of = "all" if is_all else f"the first {len(result.sentences):,} of"
+        _, chosen = derived(find, result, parts, searched, SHOWN * (number - 1), SHOWN)
+    tested = result.about["sentences"]["test"]
+    of = "all" if parts or len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(
-        f"{total:,} of {of} {result.about['sentences']['test']:,} sentences. Above, the gold arcs; below, the guesses: "
+        f"{total:,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     targets = [links.to_tree(sentence) for sentence in chosen]
     addresses = links.hidden("probes", targets)
     drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", addresses)
-
-
-def _page(result: Probes, request: Request, searched: tuple[str, ...], number: int) -> tuple[bool, int, list[Any]]:
-    """One page of sentences, read again only for another page or another search."""
-    return _read((request.key(), searched, number), result, request)
-
-
-@st.cache_resource(max_entries=64, show_spinner="Reading the sentences")
-def _read(which: tuple[str, tuple[str, ...], int], _result: Probes, _request: Request) -> tuple[bool, int, list[Any]]:
-    _, searched, number = which
-    return find(_result, services.store(), _request, searched, SHOWN * (number - 1), SHOWN)

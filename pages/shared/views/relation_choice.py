@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen, DependencyHeads
 from bertviz_core.analyses.request import Request
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, arrow
 from bertviz_core.numbers import small_int
 from pages.shared import services
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
-
-MAX_OFFSET = 5
-
-
-class Counts(NamedTuple):
-    """The arguments of `DependencyHeads.show`."""
-
-    view: str
-    min_count: int
-    offsets: int
-    merge_subtypes: bool
 
 
 def choose_rule(selection: Selection) -> Request:
@@ -41,16 +28,16 @@ def _request(selection: Selection) -> Request:
     return selection.request("dependency_heads", {"possessives": True} if ruled else {})
 
 
-def counts(stored: DependencyHeads, selection: Selection) -> Counts:
+def counts(stored: DependencyHeads, selection: Selection) -> Chosen:
     """Draw the choice of the counts."""
-    default = _default(stored)
+    default = stored.default_choice()
     view = choices.segmented("Trees", [*VIEWS], key="view", default=default.view)
     min_count = choices.number("Minimum words", 1, default=default.min_count, key="least", step=10)
     offsets = default.offsets
     if not selection.settings.paper:
         offsets = choices.number("Maximum offset", 1, 20, offsets, key="offsets")
     merge = choices.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
-    return Counts(view, min_count, offsets, merge)
+    return Chosen(view, min_count, offsets, merge)
 
 
 def choose(result: RelationCounts) -> tuple[str, int]:
@@ -64,22 +51,22 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         on_change=lambda: address.release("direction"),
         width=200,
     )
-    best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
+    best = DIRECTIONS[result.best_choice(relation).direction]
     direction = choices.segmented(
         "Direction",
         DIRECTIONS,
         key="direction",
         default=best,
         follows=True,
-        format_func=lambda option: option.replace("->", " → "),
+        format_func=arrow,
     )
     return relation, DIRECTIONS.index(direction)
 
 
-def take(result: RelationCounts, row: int) -> None:
+def take(result: RelationCounts, relation: str) -> None:
     """Choose a relation, its best head, and that head's direction, in a callback."""
-    direction, layer, head = (int(value) for value in result.best()[row])
-    address.choose(relation=result.relations[row], direction=DIRECTIONS[direction], head=Head(layer, head).label())
+    best = result.best_choice(relation)
+    address.choose(relation=relation, direction=DIRECTIONS[best.direction], head=best.head.label())
 
 
 def opening_head(selection: Selection) -> Head | None:
@@ -87,21 +74,17 @@ def opening_head(selection: Selection) -> Head | None:
     stored = services.find(_request(selection))
     if stored is None:
         return None
-    default = _default(stored)
+    default = stored.default_choice()
     view = choices.ahead("view", default.view)
-    chosen = Counts(
+    chosen = Chosen(
         view if view in VIEWS else default.view,
         small_int(choices.ahead("least", "")) or default.min_count,
         min(small_int(choices.ahead("offsets", "")) or default.offsets, 20),
         choices.ahead("merge", "false") == "true",
     )
-    result = derived(DependencyHeads.show, stored, *chosen)
+    result = derived(DependencyHeads.show, stored, chosen)
     relation = choices.ahead("relation", result.most_telling())
     relation = relation if relation in result.relations else result.most_telling()
-    best = DIRECTIONS[int(result.best()[result.relations.index(relation)][0])]
-    direction = choices.ahead("direction", best)
-    return result.best_in(relation, DIRECTIONS.index(direction if direction in DIRECTIONS else best))
-
-
-def _default(stored: DependencyHeads) -> Counts:
-    return Counts(*stored.default_options(), MAX_OFFSET, False)
+    best = result.best_choice(relation)
+    direction = choices.ahead("direction", "")
+    return result.best_in(relation, DIRECTIONS.index(direction)) if direction in DIRECTIONS else best.head

@@ -13,7 +13,6 @@ from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figur
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads.antecedents import Choice
 from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -25,6 +24,7 @@ from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
+from bertviz_core.heads import Choice, arrow
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.head_map import value_map
@@ -96,17 +96,17 @@ def _relation(step: Step, key: str, results: Results, selection: Selection) -> N
     """The map of the clearest relation, and the sentence of which the chosen head is surest."""
     result = derived(DependencyHeads.show_default, results["dependency_heads"])
     relation = result.most_telling()
-    row = result.relations.index(relation)
-    direction = int(result.best()[row][0])
+    row, direction = result.relations.index(relation), result.best_choice(relation).direction
+    choice = Choice(direction, selection.head)
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        st.markdown(f"**Head map**: {plain(relation)}, {DIRECTIONS[direction].replace('->', ' → ')}")
+        st.markdown(f"**Head map**: {plain(relation)}, {arrow(DIRECTIONS[direction])}")
         squares = value_map(result.accuracy[direction, row], f"of {relation}", base=selection.base, unit="accuracy")
         page.head_map(squares, f"{key}-map", f"Map of all heads, colored by accuracy on {relation}", selection)
     with right:
-        sentences = sorted(examples(result, selection.head, direction, relation), key=lambda each: -each.weight)[:2]
+        sentences = sorted(examples(result, choice, relation), key=lambda each: -each.weight)[:2]
         st.markdown(f"**Head {selection.label}**, its most confident sentences: gold arcs above, its guesses below")
-        pictures = [(each.where, example_svg(each, selection.head, direction)) for each in sentences]
+        pictures = [(each.where, example_svg(each, choice)) for each in sentences]
         drawings(pictures, f"{key}-sentences")
 
 

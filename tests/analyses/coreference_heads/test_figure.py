@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts, Choice
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, more_figures, paper_figure
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head
 from bertviz_core.models import checkpoint
 
 
@@ -29,7 +29,7 @@ def result(tmp_path_factory) -> AntecedentCounts:
 
 
 def test_a_map_for_each_type(result):
-    figure = paper_figure(result, chosen=Head(5, 3))
+    figure = paper_figure(result)
     assert figure.data[0].marker.colorbar.title.text == "accuracy of attention mention → antecedent"
     for trace, values in zip(figure.data, result.accuracy[0], strict=True):
         np.testing.assert_allclose(trace.marker.color, values.reshape(-1))
@@ -41,8 +41,8 @@ def test_a_map_for_each_type(result):
 def test_distance_and_gender_show_shares_with_their_counts(result):
     one = Choice(0, Head(5, 3))
     for figure, (right, total) in (
-        (by_distance(result, [one, "nearest"]), result.by_distance(one)),
-        (by_gender(result, [one, "nearest"]), result.by_gender(one)),
+        (by_distance(result, [one, "nearest"]), result.by("distance", one)),
+        (by_gender(result, [one, "nearest"]), result.by("gender", one)),
     ):
         trace = figure.data[0]
         np.testing.assert_allclose(trace.y, right / total)

@@ -8,19 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.coreference_heads.antecedents import Choice
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, score_windows
 from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
 from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads, Selections, finish
-from bertviz_core.analyses.coreference_heads.predictions import score_windows
 from bertviz_core.corpora.coreference.head_words import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError, SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.tokens import Tokens
@@ -123,7 +121,7 @@ def test_a_planted_head_is_right_about_everything(tokens):
         assert (accuracy[0, :, 0, 0] < 0.6).all()
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("head 1-2", "all"), "accuracy"] == 1 and frame.loc[("head 1-2", "all"), "heldout_accuracy"] == 1
-    right, total = result.default_view().by_distance(Choice(0, Head(0, 1)))
+    right, total = result.default_view().by("distance", Choice(0, Head(0, 1)))
     assert (right == total).all() and total.sum() == result.default_view().n[0] and len(total) == len(BIN_NAMES)
     document, mention = result.items[0, :2]
     guess = result.documents[document]["mentions"][result.guess[0, 0, 1, 0]]
@@ -209,12 +207,12 @@ def test_arithmetic_written_out(tokens):
     np.testing.assert_array_equal(result.show("mentions").accuracy[0, 0], [[1, 1]])
     # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
     np.testing.assert_array_equal(result.show("words").accuracy[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
-    assert result.default_view().by_distance("nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
+    assert result.default_view().by("distance", "nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
     # 1 / candidates: 1/2, 1, 1, 1/2; any antecedent: 1/2, 1, 1, 2/2. Of all other words: 1/7, 1/4, 1/4, 1/4.
-    assert result.default_view().chance().tolist() == [0.75, 0.75, 0.5, 1]
-    assert result.default_view().chance(RANDOM)[0] == 0.875
-    assert result.show("words").chance(CHANCE)[0] == pytest.approx((1 / 7 + 3 / 4) / 4)
-    assert result.default_view().by_gender("nearest")[1].tolist() == [1, 1, 0]
+    assert result.default_view().of_system(CHANCE).tolist() == [0.75, 0.75, 0.5, 1]
+    assert result.default_view().of_system(RANDOM)[0] == 0.875
+    assert result.show("words").of_system(CHANCE)[0] == pytest.approx((1 / 7 + 3 / 4) / 4)
+    assert result.default_view().by("gender", "nearest")[1].tolist() == [1, 1, 0]
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("nearest", "all"), "accuracy"] == 0.75  # He: "one" is nearest
     assert frame.loc[("head 1-1", "pronoun"), "n"] == 2

@@ -9,17 +9,16 @@ import pytest
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.coreference_heads import measure, passages
-from bertviz_core.analyses.coreference_heads.antecedents import Choice
-from bertviz_core.analyses.coreference_heads.passage_blocks import PassageQuery, StoredCorpus, stored_corpus
-from bertviz_core.analyses.coreference_heads.passage_list import find, tally
-from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.coreference_heads.passages import PassageQuery
+from bertviz_core.analyses.details import StoredParts, stored_parts
+from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head
 from bertviz_core.models import reading
 from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
@@ -41,10 +40,8 @@ def model(tiny_folder):
 
 @pytest.fixture(scope="module", autouse=True)
 def short_passages():
-    from bertviz_core.analyses.coreference_heads import passage_list
-
     with pytest.MonkeyPatch.context() as patch:
-        for module in (measure, passage_list):
+        for module in (measure, passages):
             patch.setattr(module, "passages", lambda sentences, words: WHOLE(sentences, words, MOST))
         yield
 
@@ -65,8 +62,8 @@ def stored(model, tmp_path_factory):
         patch.setattr(reading, "CHUNK_TOKENS", 150)
         patch.setattr(measure, "KEPT", KEPT)
         result = compute(request, store, model=model)
-    where = stored_corpus(store, request.key(), request.source)
-    assert where is not None and where.chunks > 5
+    where = stored_parts(store, request.key(), request.source)
+    assert where is not None and where.count > 5
     return result, where
 
 
@@ -101,8 +98,8 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
         for where in (stored[1], whole):
             counts = tally(where, query)
             assert counts.sum() == len(expected)
-            pages = [find(where, query, counts, first, 8) for first in range(0, len(expected), 8)]
-            shown = [example for page in pages for example in page]
+            pages = [page(where, query, counts, first, 8) for first in range(0, len(expected), 8)]
+            shown = [example for each in pages for example in each]
             assert [(example.document["name"], example.span) for example in shown] == [
                 (one["name"], one["span"]) for one in expected
             ]
@@ -119,7 +116,7 @@ def test_a_guess_names_its_words_and_its_window(model, whole, stored) -> None:
     choice = Choice(0, Head(1, 0))
     query = PassageQuery(choice)
     counts = tally(stored[1], query)
-    guesses = [guess for example in find(stored[1], query, counts, 0, int(counts.sum())) for guess in example.listed]
+    guesses = [guess for example in page(stored[1], query, counts, 0, int(counts.sum())) for guess in example.listed]
     request = request_of(model)
     windows = list(Windows(request.source, model.tokens, request.settings))
     expected = sorted(
@@ -138,14 +135,14 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     np.testing.assert_array_equal(shown.weight, whole.weight[..., :KEPT])
     query = PassageQuery(Choice(0, Head(0, 1)))
     counts = tally(shown, query)
-    assert sum(example.total for example in find(shown, query, counts, 0, int(counts.sum()))) == KEPT
+    assert sum(example.total for example in page(shown, query, counts, 0, int(counts.sum()))) == KEPT
     assert (shown.correct == whole.correct).all() and shown.documents == whole.documents[: len(shown.documents)]
 
 
 def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
     where = stored[1]
     words = {word for document in whole.documents for word in document["words"] if len(word) > 6}
-    for number in range(where.chunks):
+    for number in range(where.count):
         with where.store.detail(f"{where.key}/{number}") as stream:
             data = stream.read()
         assert not any(word.encode() in data for word in words)
@@ -156,6 +153,6 @@ def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     for name in ("0", "1", details.COUNT):
         with where.store.detail(f"{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
-    assert stored_corpus(store, "key", where.source) is None
+    assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        tally(StoredCorpus(store, "key", where.source, 3), PassageQuery(Choice(0, Head(0, 0))))
+        tally(StoredParts(store, "key", where.source, 3), PassageQuery(Choice(0, Head(0, 0))))

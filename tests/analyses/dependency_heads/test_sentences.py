@@ -8,16 +8,16 @@ import pytest
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
-from bertviz_core.analyses.dependency_heads.result import VIEWS
-from bertviz_core.analyses.dependency_heads.sentence_blocks import SentenceQuery, StoredTreebank, stored_treebank
-from bertviz_core.analyses.dependency_heads.sentences import find, tally
-from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen
+from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
+from bertviz_core.analyses.details import StoredParts, stored_parts
+from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
-from bertviz_core.heads import Head
+from bertviz_core.heads import Choice, Head
 from bertviz_core.models import reading
 from bertviz_core.settings import Settings
 from tests.analyses.dependency_heads.test_measure import plain
@@ -50,8 +50,8 @@ def stored(tiny_module, tmp_path_factory):
         for module in (guesses, measure):
             patch.setattr(module, "EXAMPLES", KEPT)
         result = compute(request, store, model=tiny_module)
-    where = stored_treebank(store, request.key(), request.source)
-    assert where is not None and where.chunks > 3
+    where = stored_parts(store, request.key(), request.source)
+    assert where is not None and where.count > 3
     return result, where
 
 
@@ -61,7 +61,7 @@ def request_of(model) -> Request:
 
 def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[dict]:
     """Every sentence as the oracle reads it."""
-    shown, start, sentences = whole.show(view, merge_subtypes=merge), 0, []
+    shown, start, sentences = whole.show(Chosen(view, merge_subtypes=merge)), 0, []
     for sentence in shown.sentences:
         words = slice(start, start := start + len(sentence["words"]))
         arrays = {
@@ -79,12 +79,12 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
     for which, minimum, searched, order in product(
         ("all", "right", "wrong"), (-1.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
-        query = SentenceQuery(head, direction, relation, view, merge, which, minimum, searched, order)
+        query = SentenceQuery(Choice(direction, head), which, minimum, searched, order, relation, view, merge)
         expected = oracle.matching_sentences(sentences, relation, which, minimum, searched, order)
         counts = tally(stored[1], query)
         assert counts.sum() == len(expected)
-        pages = [find(stored[1], query, counts, first, 2) for first in range(0, len(expected), 2)]
-        shown = [example for page in pages for example in page]
+        pages = [page(stored[1], query, counts, first, 2) for first in range(0, len(expected), 2)]
+        shown = [example for each in pages for example in each]
         numbers = [sentence["number"] for sentence in sentences]
         assert [numbers.index(example.sentence["number"]) for example in shown] == expected
         for example, place in zip(shown, expected, strict=True):
@@ -95,16 +95,16 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
-    query = SentenceQuery(Head(0, 1), 0, "all", order="file order")
-    shown = stored[0].show()
+    query = SentenceQuery(Choice(0, Head(0, 1)), minimum=-1.0, order="file order")
+    shown = stored[0].show(Chosen())
     counts = tally(shown, query)
-    assert [example.sentence["number"] for example in find(shown, query, counts, 0, 10)] == [0, 1, 2]
+    assert [example.sentence["number"] for example in page(shown, query, counts, 0, 10)] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
 
 
 def test_the_disk_has_no_words_of_a_treebank(stored) -> None:
     _, where = stored
-    for number in range(where.chunks):
+    for number in range(where.count):
         with where.store.detail(f"{where.key}/{number}") as stream:
             assert b"clockmaker" not in stream.read()
 
@@ -115,6 +115,6 @@ def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> Non
     for name in ("0", "1", details.COUNT):
         with where.store.detail(f"{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
-    assert stored_treebank(store, "key", where.source) is None
+    assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        tally(StoredTreebank(store, "key", where.source, 3), SentenceQuery(Head(0, 0), 0, "all"))
+        tally(StoredParts(store, "key", where.source, 3), SentenceQuery(Choice(0, Head(0, 0))))

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.probes.controls import redrawn
-from bertviz_core.analyses.probes.features import Features
+from bertviz_core.analyses.probes.features import Features, WordMaps
+from bertviz_core.analyses.probes.measure import redrawn
 from bertviz_core.analyses.probes.probes import AttentionOnly, ProbeBatch, ProbeSettings
-from bertviz_core.analyses.probes.word_maps import WordMaps
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.norms import observing

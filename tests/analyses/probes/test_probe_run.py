@@ -13,18 +13,15 @@ import pytest
 import torch
 
 from bertviz_core import exports
-from bertviz_core.analyses.probes import scratch_array as room
-from bertviz_core.analyses.probes.baselines import at_offset, best_offset, right_branching
-from bertviz_core.analyses.probes.controls import control_governors, redrawn
-from bertviz_core.analyses.probes.decoding import guesses
-from bertviz_core.analyses.probes.features import Features
+from bertviz_core.analyses.probes import features as room
+from bertviz_core.analyses.probes.features import Features, WordMaps
+from bertviz_core.analyses.probes.measure import redrawn
 from bertviz_core.analyses.probes.options import PROBES, ProbeOptions, options_of
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import Probes
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
-from bertviz_core.analyses.probes.splits import split
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, guesses, right_branching
+from bertviz_core.analyses.probes.splits import control_governors, split
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
-from bertviz_core.analyses.probes.word_maps import WordMaps
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.skipped import Skipped

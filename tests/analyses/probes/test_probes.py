@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.probes import scratch_array as room
+from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.decoding import spanning_tree
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
@@ -21,6 +20,7 @@ from bertviz_core.analyses.probes.probes import (
     ProbeSettings,
     distances,
 )
+from bertviz_core.analyses.probes.scoring import spanning_tree
 from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.engine.progress import Progress
 from tests.oracles import probes as oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bertviz_core.analyses.probes import measure
-from bertviz_core.analyses.probes.sentences import find
+from bertviz_core.analyses.probes.measure import find, parts_of
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
@@ -27,10 +27,12 @@ def test_pages_of_all_sentences(tiny, tmp_path, monkeypatch, with_test_file) -> 
     result = compute(request, store, model=tiny)
     tested = result.about["sentences"]["test"]
     assert len(result.sentences) == 2 < tested == len(whole.sentences)
-    assert find(result, Store(tmp_path / "empty"), request, (), 0, 10) == (False, 2, whole.sentences[:2])
-    pages = [find(result, store, request, (), first, 2) for first in range(0, tested, 2)]
-    assert {(is_all, total) for is_all, total, _ in pages} == {(True, tested)}
-    assert [sentence for *_, page in pages for sentence in page] == whole.sentences
+    assert parts_of(Store(tmp_path / "empty"), request) is None
+    assert find(result, None, (), 0, 10) == (2, whole.sentences[:2])
+    parts = parts_of(store, request)
+    pages = [find(result, parts, (), first, 2) for first in range(0, tested, 2)]
+    assert {total for total, _ in pages} == {tested}
+    assert [sentence for _, page in pages for sentence in page] == whole.sentences
     word = whole.sentences[-1]["words"][1].lower()
     expected = [sentence for sentence in whole.sentences if word in sentence["words"]]
-    assert find(result, store, request, (word,), 0, 100) == (True, len(expected), expected)
+    assert find(result, parts, (word,), 0, 100) == (len(expected), expected)

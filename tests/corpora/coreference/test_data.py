@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 
@@ -29,7 +29,7 @@ def counts(sources) -> tuple[Counter, Counter, set[str]]:
     total, skipped, formats = Counter(), Skipped(), set()
     for source in sources:
         corpus = CoreferenceCorpus(source)
-        formats.add(corpus.format)
+        formats.add(corpus.form.name)
         for document in corpus.documents(skipped):
             total["documents"] += 1
             total["sentences"] += len(document.sentences)
@@ -71,7 +71,7 @@ def test_ontogum_chains_are_the_same_in_corefud_and_in_three_columns():
         pair = (data, columns[name.split("/")[-1].replace(".conllu", ".conll")])
         corpora = [CoreferenceCorpus(from_bytes(each, name)) for each in pair]
         (tree,), (flat,) = (list(corpus.documents(Skipped())) for corpus in corpora)
-        assert [corpus.format for corpus in corpora] == ["CorefUD", "3 columns (index, token, chains)"]
+        assert [corpus.form.name for corpus in corpora] == ["CorefUD", "3 columns (index, token, chains)"]
         assert tree.governors is not None and partition(tree) == partition(flat), name
         checked += len(tree.mentions)
     assert checked > 6000

@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 from bertviz_core import paper
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.conll import UNIVERSAL_RELATIONS, UNIVERSAL_TAGS
 from bertviz_core.corpora.treebank.trees import Sentence, function_heads
-from bertviz_core.corpora.treebank_reader import Treebank
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def sentences() -> list[Sentence]:
     skipped = Skipped()
     bank = Treebank(sample(next(iter(SAMPLES["treebank"]))))
     read = list(bank.sentences(skipped))
-    assert (bank.format, skipped.to_json()) == (CONLLU, [])
+    assert (bank.form.name, skipped.to_json()) == (CONLLU, [])
     return read
 
 

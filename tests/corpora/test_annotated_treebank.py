@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
-from bertviz_core.corpora.treebank_reader import Treebank, to_authors
 from bertviz_core.errors import InputError
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "treebanks"
@@ -37,7 +37,7 @@ def read(text: str | bytes):
     skipped = Skipped()
     data = text if isinstance(text, bytes) else text.encode()
     bank = Treebank(from_bytes(data, "bank"))
-    return bank.format, list(bank.sentences(skipped)), skipped.to_json()
+    return bank.form.name, list(bank.sentences(skipped)), skipped.to_json()
 
 
 def rows(*lines: str) -> str:
@@ -53,7 +53,7 @@ def test_conllu_words_without_ranges_and_empty_nodes():
     name, sentences, skipped = read(CATS + "\n" + TWO)
     assert (name, skipped) == (CONLLU, [])
     first, second = sentences
-    assert to_authors(first) == {
+    assert first.to_json() == {
         "words": ["Cats", "ca", "n't", "sleep", "."],
         "relns": ["nsubj", "aux", "advmod", "root", "punct"],
         "heads": [4, 4, 4, 0, 4],
@@ -76,7 +76,7 @@ def test_conllx_may_have_two_roots():
 def test_authors_lines_labels_with_a_dash_and_no_last_blank_line():
     name, sentences, _ = read("He 2-nsubj\nsat 0-root\n\nA-b 2-nmod-poss\ncat\t0-root")
     assert name == "word head-label"
-    assert [to_authors(s) for s in sentences] == [
+    assert [s.to_json() for s in sentences] == [
         {"words": ["He", "sat"], "relns": ["nsubj", "root"], "heads": [2, 0]},
         {"words": ["A-b", "cat"], "relns": ["nmod-poss", "root"], "heads": [2, 0]},
     ]
@@ -192,7 +192,7 @@ def test_universal_treebanks_have_the_counts_that_their_publishers_give(path, se
     skipped = Skipped()
     bank = Treebank(from_path(DATA / path))
     read_ones = list(bank.sentences(skipped))
-    assert bank.format == CONLLU
+    assert bank.form.name == CONLLU
     rows = [line.split("\t") for line in lzma.decompress((DATA / path).read_bytes()).decode().splitlines()]
     counted = Counter(row[7] for row in rows if row[0].isdigit() and len(row) == 10)
     assert Counter(relation for sentence in read_ones for relation in sentence.relations) == counted
@@ -207,7 +207,7 @@ def test_stanford_dependencies_lose_nothing_silently():
         texts = [archive.extractfile(member).read() for member in archive if member.isfile()]
     for text in texts:
         bank = Treebank(from_bytes(text, "gum"))
-        assert bank.format == "CoNLL-X"
+        assert bank.form.name == "CoNLL-X"
         kept += sum(1 for _ in bank.sentences(skipped))
         blocks += sum(1 for line in io.BytesIO(text) if line.startswith(b"1\t"))
     assert (len(texts), blocks) == (88, 4091)

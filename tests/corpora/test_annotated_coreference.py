@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from bertviz_core.corpora.annotated import CoreferenceCorpus, check_coreference
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
-from bertviz_core.corpora.coreference_reader import CoreferenceCorpus, check_coreference
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -22,7 +22,7 @@ def read(text: str, predicted: bool = False) -> tuple[str, list[CoreferenceDocum
     corpus = CoreferenceCorpus(from_bytes(text.encode(), "given"), predicted=predicted)
     skipped = Skipped()
     documents = list(corpus.documents(skipped))
-    return corpus.format, documents, {reason: entry["count"] for reason, entry in skipped.reasons.items()}
+    return corpus.form.name, documents, {reason: entry["count"] for reason, entry in skipped.reasons.items()}
 
 
 def spans(document: CoreferenceDocument) -> list[tuple[int, int, int]]:
@@ -198,7 +198,7 @@ def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
     forms = [CoreferenceCorpus(from_path(FOLDER / f"coreference.{ending}")) for ending in ("conll", "conllu")]
     skipped = Skipped()
     first, second = (list(form.documents(skipped)) for form in forms)
-    assert [form.format for form in forms] == ["CoNLL-2012", "CorefUD"] and not skipped.reasons
+    assert [corpus.form.name for corpus in forms] == ["CoNLL-2012", "CorefUD"] and not skipped.reasons
     for one, other in zip(first, second, strict=True):
         assert (one.name, one.words, one.sentences, one.mentions) == (
             other.name,

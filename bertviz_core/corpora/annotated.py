@@ -1,0 +1,158 @@
+"""Treebanks, and corpora with chains of mentions that refer to the same thing, in any of the formats of
+corpora/formats.py, recognized from their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from bertviz_core.corpora import formats
+from bertviz_core.corpora.coreference import jsonlines
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.formats import Format
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
+from bertviz_core.corpora.treebank import conll
+from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence
+
+LOOKED_AT = 50  # sentences from which the format is recognized
+TREEBANK = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."
+COREFERENCE = f"Give {formats.names('coreference')}."
+
+
+@dataclass
+class Treebank:
+    """Sentences read again from the source on every pass: memory does not grow with the file.
+
+    Opening raises InputError for a source that has none of the formats.
+    """
+
+    source: Source
+    form: Format = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.form = formats.known("treebank", self.source.start.format) or _treebank_format(self.source)
+
+    def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
+        """Every sentence that is a tree; the others are counted in `skipped`.
+
+        Raises InputError, naming the line, for a file in which no sentence can be read.
+        """
+        number, good = self.source.start.document, False
+        first: BrokenSentence | None = None
+        for block in blocks(self.source):
+            try:
+                sentence = self.form.read(number, block)
+            except BrokenSentence as broken:
+                skipped.add(broken.reason, broken.where)
+                first, number = first or broken, number + 1
+                continue
+            if sentence is not None:
+                good, number = True, number + 1
+                yield sentence
+        if first and not good:
+            what = f"None of the {number:,} sentences can be read as {self.form.name}; the first one has {first.reason}"
+            detail = f" ({first.detail})." if first.detail else "."
+            raise self.source.error(what + detail, "Fix the file and try again.", first.line)
+        if not good:
+            raise self.source.error("The file contains only comments.", TREEBANK)
+
+
+@dataclass
+class CoreferenceCorpus:
+    """Documents, read again and one at a time on every pass.
+
+    Opening raises InputError for a source that has none of the formats.
+
+    Attributes:
+        source: The file.
+        predicted: Whether to take the chains that a system predicted in place of the gold ones, where it has both.
+    """
+
+    source: Source
+    predicted: bool = False
+    form: Format = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.form = formats.known("coreference", self.source.start.format) or _coreference_format(self.source)
+
+    def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+        """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
+        if self.predicted and self.form.read is jsonlines.documents:
+            return jsonlines.documents(self.source, skipped, predicted=True)
+        documents: Iterator[CoreferenceDocument] = self.form.read(self.source, skipped)
+        return documents
+
+
+def check_coreference(source: Source) -> None:
+    """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
+    corpus = CoreferenceCorpus(source)
+    chained = False
+    for document in corpus.documents(Skipped()):
+        chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
+    if not chained:
+        raise source.error(f"Read as {corpus.form.name}, the file has no chain of two mentions.", COREFERENCE)
+
+
+def blocks(source: Source) -> Iterator[list[Line]]:
+    """Runs of lines between blank lines; the last one needs none after it.
+
+    Raises InputError for a run that is as long as no sentence is: memory would grow with it.
+    """
+    block: list[Line] = []
+    length = 0
+    for number, text in source.lines():
+        if text.strip():
+            block.append((number, text))
+            length += len(text) + 1
+            if length > LONGEST_LINE:
+                what = f"The sentence that begins here is longer than {LONGEST_LINE / 1e6:.0f} MB."
+                raise source.error(what, "Put a blank line between sentences.", block[0][0])
+        elif block:
+            yield block
+            block, length = [], 0
+    if block:
+        yield block
+
+
+def _treebank_format(source: Source) -> Format:
+    """The format, from a few sentences, fewer where they are very long."""
+    lines: list[Line] = []
+    length = 0
+    for block in islice(blocks(source), LOOKED_AT):
+        lines += block
+        length += sum(len(text) for _, text in block)
+        if length > LONGEST_LINE:
+            break
+    if not lines:
+        raise source.error("The file is empty.", TREEBANK)
+    if conll.has_rows(lines) and (problem := conll.swapped(lines)):
+        first = next(number for number, text in lines if conll.is_row(text))
+        hint = "Put the ten columns into the order of the format."
+        raise source.error(f"Columns are swapped: {problem}.", hint, first)
+    return formats.recognize("treebank", lines) or _refuse_treebank(source, lines)
+
+
+def _refuse_treebank(source: Source, lines: list[Line]) -> Format:
+    number, text = next((line for line in lines if not line[1].startswith("#")), lines[0])
+    if text.lstrip().startswith("<"):
+        raise source.error("This is an HTML or XML page, not a treebank.", TREEBANK, number)
+    if text.split()[0].split("-")[0].isdigit() and len(text.split()) >= conll.COLUMNS:
+        raise source.error("The tabs between the columns were turned into spaces.", "Keep the tabs.", number)
+    raise source.error("This is not a treebank.", TREEBANK, number)
+
+
+def _coreference_format(source: Source) -> Format:
+    """The format, from the first line that is neither blank nor a comment, and the comments before it."""
+    lines: list[Line] = []
+    for number, text in source.lines():
+        if text.strip():
+            lines.append((number, text))
+            if not text.startswith("#"):
+                break
+    if not lines or lines[-1][1].startswith("#"):
+        raise source.error("The file contains no words.", COREFERENCE)
+    if (recognized := formats.recognize("coreference", lines)) is None:
+        raise source.error("This is not a coreference file.", COREFERENCE)
+    return recognized

@@ -1,0 +1,55 @@
+"""Lists of a head's guesses, page by page: which guesses, their order, a search, and the store's full list."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+import streamlit as st
+
+from bertviz_core.analyses.details import StoredParts, stored_parts
+from bertviz_core.analyses.ordered_lists import ORDERS, GuessQuery, page, tally
+from bertviz_core.analyses.request import Request
+from pages.shared import services
+from pages.shared.derived import derived
+from pages.shared.frame import choices
+from pages.shared.views import corpus_search
+
+Entry = TypeVar("Entry")
+
+
+class Filter(NamedTuple):
+    """The reader's choices: fields of a GuessQuery."""
+
+    which: str
+    minimum: float
+    searched: tuple[str, ...]
+    order: str
+
+
+def choose(which: str, order: str, minimum: str, search: str) -> Filter:
+    """Draw the choices in one line.
+
+    Args:
+        which: Key of the choice between right and wrong guesses.
+        order: Order of the list at first.
+        minimum: Key of the minimum weight.
+        search: Key of the search.
+    """
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
+        order = choices.selectbox("Order", ORDERS, key="order", default=order, width=200)
+        weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=220)
+        return Filter(chosen, weight, corpus_search.words(search), order)
+
+
+def all_parts(request: Request, is_whole: bool) -> StoredParts | None:
+    """What the store has beside a result that `is_whole` says to have only the first entries."""
+    return None if is_whole else stored_parts(services.store(), request.key(), request.source)
+
+
+def shown(collection: Any, query: GuessQuery[Entry], size: int, key: str) -> tuple[int, list[Entry]]:
+    """How many entries of the collection are listed; and one page of them, with its choice."""
+    counts = derived(tally, collection, query)
+    total = int(counts.sum())
+    number = choices.page_of(total, size, key=key)
+    return total, derived(page, collection, query, counts, size * (number - 1), size)
