@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.analyses import html_section, results
-from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
+from bertviz_core.paper import CITATION
 from bertviz_core.plotting.svg.figure import figure_svg
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__

@@ -7,6 +7,10 @@ its uncased model "similar", so its figures may be the cased model's.
 from __future__ import annotations
 
 TITLE = "What Does BERT Look At? An Analysis of BERT's Attention"
+CITATION = (
+    "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "
+    "BlackboxNLP 2019, arXiv:1906.04341."
+)
 READ_OFF = "BERT-base; read off the release's figures, perhaps of the cased model"
 
 # Figure 2: mean over heads of the share of attention, layer by layer.

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from bertviz_core.models.predictions import predict
 from bertviz_core.models.single_input import mask
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
@@ -52,8 +53,8 @@ title = f"Head {selection.label}, {selection.checkpoint.label}"
 first = beside.side(selection, model, view, selection.head, title, original, positions, before=bool(before))
 attention = first.attention
 attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
-whole = services.predictions(model, original, changed) if positions else ()
-without = services.predictions(model, original, changed, off) if off is not None else ()
+whole = predict(model, original, changed) if positions else ()
+without = predict(model, original, changed, off) if off is not None else ()
 if not attention.weights.size:
     address.stop()
 

@@ -11,19 +11,19 @@ from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import sidebar
-from pages.shared.views import relation_choice, relation_view
+from pages.shared.views import relation_view
 
 selection = sidebar.current()
 page.header("dependency_heads", selection)
 choices, options = page.controls()
 with options:
-    request = relation_choice.choose_rule(selection)
+    request = relation_view.choose_rule(selection)
 stored = stored_result.result_or_stop(request, selection, DependencyHeads)
 with options:
-    shown = relation_choice.counts(stored, selection)
+    shown = relation_view.counts(stored, selection)
 result = derived(DependencyHeads.show, stored, shown)
 with choices:
-    relation, direction = relation_choice.choose(result)
+    relation, direction = relation_view.choose(result)
 choice = Choice(direction, selection.head)
 relation_view.headline(result, relation, choice, selection.base)
 

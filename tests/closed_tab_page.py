@@ -6,7 +6,7 @@ import streamlit as st
 
 from bertviz_core.engine.jobs import ANALYSES
 from pages.shared import services
-from pages.shared.jobs import abandoned_jobs, reader_jobs
+from pages.shared.jobs import reader_jobs
 
 
 def until_cancelled(_task, progress) -> None:
@@ -15,7 +15,7 @@ def until_cancelled(_task, progress) -> None:
         time.sleep(0.01)
 
 
-abandoned_jobs.GRACE = 0.5
+reader_jobs.GRACE = 0.5
 services.Worker = lambda *_: until_cancelled
 if "ask" in st.query_params:
     reader_jobs._ask(st.query_params["ask"], "Work", lambda: {}, ANALYSES)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from io import BytesIO
 from xml.etree import ElementTree
 
@@ -105,6 +107,16 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
     nearest = groups[groups["system"] == "nearest"]
     assert nearest["right"].tolist()[: len(right)] == result.by("distance", "nearest")[0].tolist()
+
+
+@pytest.mark.parametrize("attention, root, rows", [(2, 0, 2), (0, 0, 0)])
+def test_the_table_of_weights_has_the_weights_that_there_are(results, attention, root, rows):
+    """Mode paper has none for the root, and without the probe on attention only there are none at all."""
+    result = results["probes"]
+    result = replace(result, attention=result.attention[:attention], root=result.root[:root])
+    table = pd.read_csv(BytesIO(exports.builders(result)[".weights.csv"]()))
+    assert len(table) == rows * math.prod(result.attention.shape[1:])
+    assert table["value"].tolist() == pytest.approx(result.attention.ravel().tolist())
 
 
 def test_latex_where_the_paper_has_a_table(results):

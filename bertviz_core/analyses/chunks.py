@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
@@ -19,7 +19,7 @@ from bertviz_core.analyses.request import FORMAT, FORMATS, Request
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.stream import Detailed, PortableAccumulator
+from bertviz_core.engine.stream import PortableAccumulator
 from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
 from bertviz_core.models.model import AttentionModel
@@ -86,22 +86,18 @@ class Sums:
 
     def take(self, number: int, part: PortableAccumulator | bytes) -> None:
         """Take in a chunk, and merge what is now in order."""
-        if hasattr(self.total, "take_detail"):
-            part = self._read(part)
-            self._keep_detail(number, cast("Detailed", part))
+        if hasattr(self.total, "take_detail"):  # before it waits
+            sums, chunk = self._read(part), self.chunks[number]
+            where = {"start": list(asdict(chunk.start).values()), "end": chunk.end}  # of the chunk in the corpus
+            details.keep(self.store, self.request.key(), number, len(self.chunks), sums.take_detail() | where)
+            part = sums
         self.waiting[number] = part
         while self.done in self.waiting:
             self.total.merge(self._read(self.waiting.pop(self.done)))
             self.done += 1
 
-    def _read(self, part: PortableAccumulator | bytes) -> PortableAccumulator:
+    def _read(self, part: PortableAccumulator | bytes) -> Any:
         return self.total.from_bytes(part) if isinstance(part, bytes) else part
-
-    def _keep_detail(self, number: int, part: Detailed) -> None:
-        """Put on disk, before it waits, what the sums do not hold, with where the chunk is in the corpus."""
-        detail, chunk = part.take_detail(), self.chunks[number]
-        detail |= {"start": list(asdict(chunk.start).values()), "end": chunk.end}
-        details.keep(self.store, self.request.key(), number, len(self.chunks), detail)
 
     def to_bytes(self, **metadata: str) -> bytes:
         """Pack the sums, so that a later job can resume from them."""
@@ -195,7 +191,7 @@ def share_done(store: Store, request: Request) -> float | None:
     """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
         if head := store.work_header(work_name(request)):
-            return float(metadata_of(head)["share"])
+            return float(json.loads(head)["__metadata__"]["share"])
     return None
 
 

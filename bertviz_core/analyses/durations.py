@@ -62,7 +62,7 @@ def remember(store: Store, together: Sequence[Request], loading: float, running:
             "rate": max(running - _overhead(together), running / 5) / _tokens(first),
         }
         latest = [record, *_records(store, together)][:RECORDS]
-        store._set(f"pace/{_kind(together)}", json.dumps(latest).encode())
+        store.write(f"pace/{_kind(together)}", json.dumps(latest).encode())
 
 
 def operations(request: Request) -> float:

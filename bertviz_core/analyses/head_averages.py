@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.estimates import Estimate
+from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class HeadAverages(Result):
 
     Attributes:
         mean: Document averages, NaN for a quantity that no segment has.
-        error: Standard error over segments; a single segment has none.
+        error: Standard error over segments, NaN for a single segment.
         segments: (quantity,) how many segments have it.
         top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none.
         top_values: (quantity, layer, head, rank) those values.
@@ -47,8 +47,7 @@ class HeadAverages(Result):
 
     def interval(self, quantity: str) -> np.ndarray:
         """(layer, head) half-width of the 95% interval over segments; NaN where a single segment has the quantity."""
-        index = self.quantities.index(quantity)
-        return 1.96 * np.where(self.segments[index] > 1, self.error[index], np.nan)
+        return np.asarray(1.96 * self.error[self.quantities.index(quantity)])
 
     @property
     def present(self) -> list[str]:
@@ -56,12 +55,8 @@ class HeadAverages(Result):
         return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every present quantity with its standard errors over segments; a single segment has none."""
-        counts = dict(zip(self.quantities, self.segments.tolist(), strict=True))
-        return {
-            name: Estimate(self[name], self.error[self.quantities.index(name)] if counts[name] > 1 else None)
-            for name in self.present
-        }
+        """Every present quantity with its standard errors over segments."""
+        return {name: Estimate(self[name], self.error[self.quantities.index(name)]) for name in self.present}
 
     def arrays(self) -> dict[str, Any]:
         return {name: to_lists(self[name]) for name in self.present}

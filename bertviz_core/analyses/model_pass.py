@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,6 @@ from bertviz_core.analyses import details, durations
 from bertviz_core.analyses.chunks import ChunkPass, index_of, share_done
 from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.local_run import LocalRun
-from bertviz_core.analyses.provenance import provenance_of
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -20,12 +20,14 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.masking import check_masked_head
 from bertviz_core.models.norms import check_norms
+from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
+from bertviz_core.version import __version__
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.local_run import Load
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Examples
+    from bertviz_core.models.reading import Examples, Index
 
 
 def check_model(request: Request) -> None:
@@ -95,7 +97,7 @@ def _results(
         _run_whole(chunks, examples, model, stages, progress)
     progress.start("Writing the results")
     results = [
-        ANALYSES[request.analysis].finish(each.total, examples, provenance_of(request, model, index))
+        ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))
         for request, each in zip(together, chunks.sums, strict=True)
     ]
     for request, result in zip(together, results, strict=True):
@@ -121,3 +123,44 @@ def _run_whole(
         parts = list(measure.take_details(total))
         for number, detail in enumerate(parts):
             details.keep(stage.store, stage.request.key(), number, len(parts), detail)
+
+
+def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[str, Any]:
+    """What a result was computed from and with."""
+    import numpy
+    import torch
+    import transformers
+
+    checkpoint, others = request.checkpoint, request.others
+    return {
+        "analysis": request.analysis,
+        "model": {
+            "name": checkpoint.name,
+            "revision": checkpoint.revision,
+            "fingerprint": checkpoint.fingerprint(),
+            "layers": model.layers,
+            "heads": model.heads,
+            "parameters": checkpoint.parameters(),
+            "causal": model.causal,
+            "capture": "inside the layer" if model.observable else "returned maps",
+        },
+        "corpus": {
+            "name": request.source.name,
+            "digest": request.source.digest,
+            "bytes": request.source.size,
+        },
+        **index.counts,
+        "skipped": index.skipped.to_json(),
+        "settings": request.settings.to_json(),
+        "options": request.options,
+        **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),
+        "device": model.device,
+        "versions": {
+            "bertviz_core": __version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "numpy": numpy.__version__,
+        },
+        "citation": CITATION,
+    }

@@ -1,7 +1,8 @@
-"""Shares of right guesses: best heads, and confidence intervals."""
+"""Shares of right guesses and other quantities of heads: best heads, standard errors and confidence intervals."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
@@ -60,3 +61,25 @@ def of_heads(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
 def share(correct: Any, n: np.ndarray) -> np.ndarray:
     """Fractions; NaN where there is nothing to count."""
     return np.asarray(correct / np.where(n > 0, n, np.nan))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One quantity of every head.
+
+    Attributes:
+        values: (layer, head), NaN where a head has none.
+        error: (layer, head) standard errors; None where none are known.
+        n: Number of cases of which `values` are the shares; None where they are not proportions.
+    """
+
+    values: np.ndarray
+    error: np.ndarray | None = None
+    n: int | None = None
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """(layer, head); of a proportion the square root of p (1 - p) / n; NaN where none is known."""
+        if self.n:
+            return np.asarray(np.sqrt(self.values * (1 - self.values) / self.n))
+        return np.full_like(self.values, np.nan) if self.error is None else self.error

@@ -24,10 +24,15 @@ DEFAULT_EXECUTION = Execution()
 
 
 def find(store: Store | None, request: Request) -> Any | None:
-    """The stored result, or None; an entry that cannot be read counts as none and will be computed again."""
+    """The stored result, or None."""
+    return read(store, request.key(), request.analysis) if store else None
+
+
+def read(store: Store, key: str, analysis: str) -> Any | None:
+    """The stored result of this key, or None; an entry that cannot be read counts as none and is computed again."""
     try:
-        data = store.get(request.key()) if store else None
-        return ANALYSES[request.analysis].result_class.from_bytes(data) if data else None
+        data = store.get(key)
+        return ANALYSES[analysis].result_class.from_bytes(data) if data else None
     except (ValueError, KeyError, TypeError, StoreError):
         return None
 
@@ -103,7 +108,7 @@ def try_all(
     progress: Progress | None = None,
     load: Load | None = None,
 ) -> list[tuple[list[Request], BertvizError]]:
-    """Compute and store what is missing, as `compute_all` does, going on after a pass that fails.
+    """Do as `compute_all` does, and return the errors.
 
     Returns:
         (requests, error) of each pass that failed.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bertviz_core.analyses.estimates import Estimate
+from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.numbers import plural

@@ -21,7 +21,7 @@ from bertviz_core.emergence.join import join
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
-from bertviz_core.engine.temporary_store import temporary_store
+from bertviz_core.engine.store import temporary_store
 from bertviz_core.errors import InputError, ModelError, SettingsError
 from bertviz_core.numbers import small_int
 from bertviz_core.paper_report.pages import check_out, write_report

@@ -31,12 +31,8 @@ def store_list(store: Folder = None) -> None:
     import pandas as pd
 
     opened = _opened(store)
-    times, heads = opened.times(), dict(opened.heads())
-    rows = [
-        _described(opened, entry, heads.get(entry.key, b""))
-        | _location(entry, times.get(f"{entry.kind}/{entry.key}", 0))
-        for entry in opened.entries()
-    ]
+    heads = dict(opened.heads())
+    rows = [_described(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
@@ -60,8 +56,8 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
     return {"what": header[0], "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
 
 
-def _location(entry: Entry, stored: float) -> dict[str, str]:
-    date = datetime.fromtimestamp(stored).strftime("%Y-%m-%d %H:%M")
+def _location(entry: Entry) -> dict[str, str]:
+    date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
     return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import Z95, wilson
+from bertviz_core.analyses.proportions import Z95, Estimate, wilson
 from bertviz_core.heads import Head, all_heads
 
 ALPHA = 0.05

@@ -10,7 +10,7 @@ import numpy as np
 import safetensors.numpy
 
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.estimates import Estimate
+from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.comparison.change import ALPHA, Change

@@ -61,60 +61,38 @@ class Job:
         self.progress, self.state = Progress(), "waiting"
 
 
-class FairQueue:
-    """Waiting jobs in the order in which they will start: the asker whose last turn is longest ago is next."""
-
-    def __init__(self) -> None:
-        self.order: tuple[Job, ...] = ()
-        self._waiting: list[Job] = []  # as they came
-        self._turns: dict[str, int] = {}  # asker -> number of the last turn, the latest at the end
-        self._turn = 0
-
-    def add(self, job: Job) -> None:
-        self._waiting.append(job)
-        self.sort()
-
-    def remove(self, job: Job) -> None:
-        self._waiting.remove(job)
-        self.sort()
-
-    def pop(self) -> Job | None:
-        """The next job, which is its asker's turn; None where nothing waits."""
-        if not self._waiting:
-            return None
-        job, asker = self._next(self._waiting, self._turns)
-        self._turn += 1
-        self._turns.pop(asker, None)
-        self._turns[asker] = self._turn
-        if len(self._turns) > REMEMBERED:
-            del self._turns[next(iter(self._turns))]
-        self.remove(job)
-        return job
-
-    def sort(self) -> None:
-        """Look ahead; to be called when a waiting job's askers change."""
-        waiting, turns, order = list(self._waiting), dict(self._turns), list[Job]()
-        while waiting:
-            job, asker = self._next(waiting, turns)
-            turns[asker] = self._turn + len(order) + 1
-            waiting.remove(job)
-            order.append(job)
-        self.order = tuple(order)
-
-    @staticmethod
-    def _next(waiting: list[Job], turns: dict[str, int]) -> tuple[Job, str]:
-        """The next job and its asker; of equal turns the job that came first."""
-        pairs = ((job, asker) for job in waiting for asker in job.askers)
-        return min(pairs, key=lambda pair: turns.get(pair[1], 0))
-
-
 class Lane:
-    """A queue, and the runner that does one job of it at a time."""
+    """Jobs that wait, and the runner of one at a time: the asker whose last turn is longest ago is next."""
 
     def __init__(self, runner: Runner) -> None:
-        self.runner, self.queue = runner, FairQueue()
+        self.runner = runner
+        self.waiting: list[Job] = []  # as they came
         self.running: Job | None = None
         self.thread: threading.Thread | None = None  # runs while there is work
+        self._turns: dict[str, int] = {}  # asker -> number of the last turn, the latest at the end
+
+    def order(self) -> list[Job]:
+        """The waiting jobs in the order in which they will start."""
+        waiting, turns = list(self.waiting), dict(self._turns)
+        return [_next(waiting, turns) for _ in self.waiting]
+
+    def start_next(self) -> Job | None:
+        """Take the next job; None where nothing waits."""
+        self.running = _next(self.waiting, self._turns) if self.waiting else None
+        if len(self._turns) > REMEMBERED:
+            del self._turns[next(iter(self._turns))]
+        return self.running
+
+
+def _next(waiting: list[Job], turns: dict[str, int]) -> Job:
+    """Remove the next job, which is its asker's turn; of equal turns it is the job that came first."""
+    pairs = ((job, asker) for job in waiting for asker in job.askers)
+    job, asker = min(pairs, key=lambda pair: turns.get(pair[1], 0))
+    latest = max(turns.values(), default=0)
+    turns.pop(asker, None)
+    turns[asker] = latest + 1
+    waiting.remove(job)
+    return job
 
 
 class Jobs:
@@ -141,15 +119,7 @@ class Jobs:
         lane: str = ANALYSES,
         then: tuple[tuple[str, Any], ...] = (),
     ) -> Job:
-        """Queue the task, or join the job of the same key that is not cancelled.
-
-        Args:
-            key: Key of the job.
-            title: For people.
-            task: What the lane's runner is given.
-            asker: Who wants it.
-            lane: The queue.
-            then: (lane, task) of what follows.
+        """Queue a job (see Job), or join the one of the same key that is not cancelled.
 
         Raises:
             QueueFull: as many jobs wait as may, in all or of this asker.
@@ -161,34 +131,29 @@ class Jobs:
                 job = Job(key, title, task, lane, then, {asker})
                 self._unfinished.append(job)
                 self._enqueue(job)
-            elif asker not in job.askers:
-                job.askers.add(asker)
-                self._lanes[job.lane].queue.sort()
+            job.askers.add(asker)
             return job
 
     def leave(self, job: Job, asker: str) -> None:
         """Take back what this asker asked for; the last who leaves cancels the job: at once where it waits."""
         with self._lock:
             job.askers.discard(asker)
-            queue = self._lanes[job.lane].queue
             if job.state == "waiting" and not job.askers:
-                queue.remove(job)
+                self._lanes[job.lane].waiting.remove(job)
                 self._end(job, "cancelled", Cancelled())
-            elif job.state == "waiting":
-                queue.sort()
             elif not job.askers:
                 job.progress.cancelled.set()
 
     def leave_all(self, asker: str) -> None:
         """Take back everything that this asker still wants."""
-        for job in [job for job in list(self._unfinished) if asker in job.askers]:
+        for job in list(self._unfinished):
             self.leave(job, asker)
 
     def before(self, job: Job) -> int:
         """Number of jobs that start, or run, before this one."""
-        lane = self._lanes[job.lane]
-        order = lane.queue.order
-        return order.index(job) + (lane.running is not None) if job in order else 0
+        with self._lock:
+            lane = self._lanes[job.lane]
+            return lane.order().index(job) + (lane.running is not None) if job in lane.waiting else 0
 
     def _check_room(self, asker: str) -> None:
         maximum, reader_maximum = self._access.jobs, self._access.reader_jobs
@@ -204,7 +169,7 @@ class Jobs:
 
     def _enqueue(self, job: Job) -> None:
         lane = self._lanes[job.lane]
-        lane.queue.add(job)
+        lane.waiting.append(job)
         if lane.thread is None:
             lane.thread = threading.Thread(target=self._work, args=(lane,), name="jobs", daemon=True)
             lane.thread.start()  # a daemon: the server's end waits for no job
@@ -223,7 +188,7 @@ class Jobs:
 
     def _next(self, lane: Lane) -> Job | None:
         with self._lock:
-            lane.running = job = lane.queue.pop()
+            job = lane.start_next()
             if job is None:
                 lane.thread = None
             else:

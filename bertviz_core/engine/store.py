@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import diskcache
 
-from bertviz_core.engine.store_defaults import default_folder, default_limit
-from bertviz_core.engine.store_disk import BytesCache
-from bertviz_core.engine.store_folder import StoreFolder
+from bertviz_core.engine.store_disk import BYTES, SIZE, BytesCache, status
+from bertviz_core.engine.store_folder import StoreFolder, default_folder, default_limit
 from bertviz_core.errors import StoreError
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
@@ -28,15 +28,22 @@ HOUR, DAY = 3600, 86_400  # seconds; an hour is between two sweeps, and between 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One stored thing: its kind ("result", "upload", "detail" of a result, or "work" of unfinished jobs), key and size
-    in bytes."""
+    """One stored thing.
+
+    Attributes:
+        kind: "result", "upload", "detail" of a result, or "work" of unfinished jobs.
+        key: Its key or token.
+        size: In bytes.
+        stored: When, in seconds since 1970.
+    """
 
     kind: str
     key: str
     size: int
+    stored: float
 
 
-class Store:
+class Store(StoreFolder):
     """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes.
 
     Opening never fails: a store that cannot be written is read, one that cannot be read counts as empty, and both are
@@ -50,27 +57,9 @@ class Store:
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
         named = os.path.expandvars(folder or default_folder())  # as diskcache will read it
-        self.folder, self.shipped = Path(named).expanduser(), shipped
-        self.limit = default_limit() if limit is None else limit
-        self._opened, self._swept = StoreFolder(self.folder), time.monotonic()
-        self._used: dict[str, float] = {}
-
-    @property
-    def cache(self) -> diskcache.Cache:
-        return self._opened.cache
-
-    @property
-    def problem(self) -> StoreError | None:
-        """The present problem of the store, or None."""
-        return self._opened.problem()
-
-    def reading(self) -> AbstractContextManager[diskcache.Cache]:
-        """The cache, for reading; errors of sqlite and the system become StoreError."""
-        return self._opened.reading()
-
-    def writing(self) -> AbstractContextManager[BytesCache]:
-        """The cache, for writing; raises StoreError where nothing can be written."""
-        return self._opened.writing()
+        self.shipped, self.limit = shipped, default_limit() if limit is None else limit
+        self._swept, self._used = time.monotonic(), dict[str, float]()
+        super().__init__(Path(named).expanduser())
 
     def get(self, key: str) -> bytes | None:
         """A result's bytes, from the store or from what ships with the project."""
@@ -96,7 +85,16 @@ class Store:
         return (self.shipped / f"{key}.safetensors").exists()
 
     def put(self, key: str, data: bytes) -> None:
-        self._set(f"result/{key}", data)
+        self.write(f"result/{key}", data)
+
+    def write(self, name: str, data: bytes, expire: float | None = None) -> None:
+        """Write an entry that expires after so many seconds. Past the limit the results longest unused make room."""
+        with self.writing() as cache:
+            if time.monotonic() - self._swept > HOUR:
+                self._swept = time.monotonic()
+                cache.sweep()
+            self._make_room(cache, len(data), but=name)
+            cache.set(name, data, expire=expire)
 
     def work(self, name: str) -> bytes | None:
         """Unfinished work that a job stored under this name, or None."""
@@ -105,14 +103,11 @@ class Store:
         return data
 
     def work_header(self, name: str) -> bytes | None:
-        """Safetensors header of unfinished work, with the eight bytes before it, or None."""
-        with self.reading() as cache:
-            stream = _stream(cache, f"work/{name}")
-        if stream is None:
+        """Safetensors header of unfinished work, or None."""
+        if (stream := self.open(f"work/{name}")) is None:
             return None
         with stream:
-            size = stream.read(8)
-            return size + stream.read(min(int.from_bytes(size, "little"), MAX_HEADER))
+            return _header(stream)
 
     def keep_detail(self, name: str, data: bytes) -> None:
         """Keep a part of what a result was made from, which grows with the corpus; the limit drops it before any
@@ -130,8 +125,7 @@ class Store:
 
     def detail(self, name: str) -> BinaryIO | None:
         """A detail of a result as a stream, to be closed; None where the store does not have it."""
-        with self.reading() as cache:
-            return _stream(cache, f"detail/{name}")
+        return self.open(f"detail/{name}")
 
     def has_detail(self, name: str) -> bool:
         """Whether the store has this detail of a result."""
@@ -140,7 +134,7 @@ class Store:
 
     def keep_work(self, name: str, data: bytes) -> None:
         """Store unfinished work for a job that goes on, or for the next one; the limit drops results before it."""
-        self._set(f"work/{name}", data, expire=WORK_DAYS * DAY)
+        self.write(f"work/{name}", data, expire=WORK_DAYS * DAY)
 
     def drop_work(self, names: Iterable[str]) -> None:
         """Delete unfinished work by name."""
@@ -157,30 +151,30 @@ class Store:
             cache.mark_used(f"result/{key}")
 
     @contextmanager
-    def pinned(self, keys: Iterable[str]) -> Iterator[None]:
-        """Keep the limit from dropping these results in a job; raises StoreError where nothing can be stored."""
-        name = self.pin(keys, PIN_DAYS)
+    def pinned(self, keys: Iterable[str], days: float = PIN_DAYS) -> Iterator[None]:
+        """Keep the limit from dropping these results in a job; the pin of one that is killed expires. Each pin has its
+        own name: several jobs may need the same results. Raises StoreError where nothing can be stored."""
+        name = f"pins/{uuid.uuid4().hex}"
+        self.write(name, "\n".join(f"result/{key}" for key in keys).encode(), expire=days * DAY)
         try:
             yield
         finally:
             with suppress(StoreError), self.writing() as cache:
                 cache.delete(name)
 
-    def pin(self, keys: Iterable[str], days: float) -> str:
-        """Keep the limit from dropping these results for so long, or until the entry of the name that is returned is
-        deleted. Each pin has its own name: several jobs may need the same results."""
-        name = f"pins/{uuid.uuid4().hex}"
-        self._set(name, "\n".join(f"result/{key}" for key in keys).encode(), expire=days * DAY)
-        return name
-
     def entries(self) -> Iterator[Entry]:
         """What the store holds; the results that ship are not counted, nor what is not bytes."""
         with self.reading() as cache:
-            for name in cache.iterkeys():
-                kind, _, key = name.partition("/")
-                if kind in ("result", "upload", "work", "detail") and (stream := _stream(cache, name)) is not None:
-                    with stream:
-                        yield Entry(kind, key, stream.seek(0, io.SEEK_END))
+            rows = cache._sql(f"SELECT key, {SIZE}, store_time FROM Cache WHERE {BYTES}", (time.time(),)).fetchall()
+        for name, size, stored in rows:
+            kind, _, key = name.partition("/")
+            if kind in ("result", "upload", "work", "detail"):
+                yield Entry(kind, key, size, stored)
+
+    def open(self, name: str) -> BinaryIO | None:
+        """An entry ("upload/...") as a stream, to be closed; None where there is none."""
+        with self.reading() as cache:
+            return _stream(cache, name)
 
     def heads(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped, without its arrays."""
@@ -193,14 +187,10 @@ class Store:
             with path.open("rb") as stream:
                 yield path.stem, _header(stream)
 
-    def times(self) -> dict[str, float]:
-        """Kind and key ("result/...") -> when the entry was stored, in seconds since 1970."""
-        with self.reading() as cache:
-            return dict(cache._sql("SELECT key, store_time FROM Cache").fetchall())
-
     def size(self) -> int:
         """Bytes of all files in its folder."""
-        return sum(_size(Path(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)
+        files = (status(Path(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)
+        return sum(file.st_size for file in files if file)
 
     def trim(self) -> int:
         """Sweep orphans, and drop details, then results, until the store keeps its limit; returns how many went."""
@@ -214,20 +204,17 @@ class Store:
             cache.clear()
         return count
 
-    def _set(self, key: str, value: bytes | io.BytesIO, **options: Any) -> None:
-        """Write an entry. Past the limit the results longest unused make room for it."""
-        size = len(value) if isinstance(value, bytes) else value.getbuffer().nbytes
-        with self.writing() as cache:
-            if time.monotonic() - self._swept > HOUR:
-                self._swept = time.monotonic()
-                cache.sweep()
-            self._make_room(cache, size, but=key)
-            cache.set(key, value, **(options | {"read": not isinstance(value, bytes)}))
-
     def _make_room(self, cache: BytesCache, size: int, but: str = "") -> int:
         """Drop details, then results, until so many bytes more keep the limit; returns how many entries went."""
         kinds = ("detail", "result")
         return sum(cache.drop_unused(cache.volume() + size - self.limit, but, kind) for kind in kinds)
+
+
+@contextmanager
+def temporary_store() -> Iterator[Store]:
+    """An empty store in a folder that is deleted at the end; it does not have the results that ship either."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Store(Path(folder, "store"), shipped=Path(folder, "nothing"))
 
 
 def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:
@@ -237,13 +224,6 @@ def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:
     except StoreError:
         return None
     return io.BytesIO(value) if isinstance(value, bytes) else value
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0  # gone meanwhile
 
 
 def _header(stream: BinaryIO) -> bytes:

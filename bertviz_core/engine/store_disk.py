@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -19,6 +20,7 @@ ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
 PATIENCE = 10  # seconds that a write waits for another process
 OLD = 3600  # seconds after which a file without a row is not a write in progress
 SIZE = "MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0))"
+BYTES = f"raw = 1 AND mode IN ({MODE_RAW}, {MODE_BINARY}) AND (expire_time IS NULL OR expire_time > ?)"
 OF_KIND = "raw = 1 AND key >= ? AND key < ?"
 EMPTY = "file::memory:"
 TABLE = (
@@ -74,12 +76,13 @@ class BytesCache(diskcache.Cache):
         """Remove what a killed process or a crashed machine left: files without a row that are `old` seconds old, and
         rows without their whole file. Returns how many went."""
         folder, before = Path(self.directory), time.time() - old
-        files = {str(path.relative_to(folder)) for path in folder.glob("??/??/*.val") if _written(path) < before}
+        written = ((path, status(path)) for path in folder.glob("??/??/*.val"))
+        files = {str(path.relative_to(folder)) for path, file in written if file and file.st_mtime < before}
         rows = self._sql("SELECT rowid, filename, size FROM Cache WHERE filename IS NOT NULL").fetchall()
         orphans = files - {name for _, name, _ in rows}
         for name in orphans:
             self.disk.remove(name)
-        lost = [(rowid, name) for rowid, name, size in rows if _size(folder / name) != size]
+        lost = [(rowid, name) for rowid, name, size in rows if getattr(status(folder / name), "st_size", None) != size]
         with self._transact() as (sql, _):
             for row in lost:  # by its file too: another process may have rewritten the entry
                 sql("DELETE FROM Cache WHERE rowid = ? AND filename = ?", row)
@@ -123,15 +126,11 @@ def _range(kind: str) -> tuple[str, str]:
     return f"{kind}/", f"{kind}0"  # "0" follows "/"
 
 
-def _written(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return float("inf")  # gone meanwhile
-
-
-def _size(path: Path) -> int | None:
-    return path.stat().st_size if path.exists() else None
+def status(path: Path) -> os.stat_result | None:
+    """The system's record of a file; None where it is gone."""
+    with contextlib.suppress(OSError):
+        return path.stat()
+    return None
 
 
 class ReadingCache(diskcache.Cache):

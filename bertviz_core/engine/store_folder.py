@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import sqlite3
 import tempfile
@@ -16,8 +17,8 @@ from pathlib import Path
 import diskcache
 from diskcache.core import DBNAME
 
-from bertviz_core.engine.store_disk import EMPTY, ERRORS, BytesCache, ReadingCache
-from bertviz_core.errors import StoreError
+from bertviz_core.engine.store_disk import EMPTY, ERRORS, BytesCache, ReadingCache, status
+from bertviz_core.errors import SettingsError, StoreError
 
 UNUSABLE = (*ERRORS, TypeError, ValueError)  # the latter two for settings that diskcache cannot read
 VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
@@ -25,7 +26,26 @@ PATIENCE = 5  # seconds that opening waits for a process that has locked the sto
 RETRY = 10  # seconds until a store that could not be written is tried again
 NOTICE = 600  # seconds for which a reader is shown that everything is gone
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
+LIMIT_GB = 10
 log = logging.getLogger(__name__)
+
+
+def default_folder() -> Path:
+    """`BERTVIZ_STORE`, else a folder in the user's cache directory."""
+    if named := os.environ.get("BERTVIZ_STORE"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
+
+
+def default_limit() -> int:
+    """`BERTVIZ_STORE_LIMIT`, in GB, as bytes; else 10 GB. Raises SettingsError for anything but a positive number."""
+    named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))
+    with contextlib.suppress(ValueError):
+        if 0 < float(named) < math.inf:
+            return int(float(named) * 1e9)
+    raise SettingsError(
+        f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, such as 10 or 0.5."
+    )
 
 
 class StoreFolder:
@@ -38,15 +58,16 @@ class StoreFolder:
         cache: A BytesCache where it can be written, else a ReadingCache.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path, self._lock = path, threading.Lock()
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._lock = folder, threading.Lock()
         self._problem: StoreError | None = None
         self._until = 0.0
         self._file: tuple[int, int] | None = None
         self._open(PATIENCE)
 
+    @property
     def problem(self) -> StoreError | None:
-        """The present problem of the folder, or None."""
+        """The present problem of the store, or None."""
         self._current()
         return self._problem
 
@@ -61,10 +82,10 @@ class StoreFolder:
         """The cache for writing; raises StoreError where nothing can be written."""
         with self._guarded("cannot be written ({}): nothing new was stored") as cache:
             if not isinstance(cache, BytesCache):
-                raise copy(self._problem or _problem("cannot be written now.", self.path))
+                raise copy(self._problem or _problem("cannot be written now.", self.folder))
             yield cache
-            if _file(self.path) != self._file:
-                raise _problem("was removed while it was written: nothing new was stored.", self.path)
+            if _file(self.folder) != self._file:
+                raise _problem("was removed while it was written: nothing new was stored.", self.folder)
         self._problem = None
 
     @contextlib.contextmanager
@@ -75,7 +96,7 @@ class StoreFolder:
         except ERRORS as error:
             with contextlib.suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
-            problem = _problem(f"{what.format(_reason(error, self.path))}.", self.path)
+            problem = _problem(f"{what.format(_reason(error, self.folder))}.", self.folder)
             if isinstance(cache, BytesCache):
                 self._note(copy(problem), RETRY)  # one that is raised keeps its frames alive, and their bytes
             raise problem from error
@@ -83,19 +104,19 @@ class StoreFolder:
     def _current(self) -> diskcache.Cache:
         with self._lock:
             again = self._problem and time.monotonic() > self._until
-            if again or _file(self.path) != self._file:
+            if again or _file(self.folder) != self._file:
                 self._open(0.1)
             return self.cache
 
     def _open(self, patience: float) -> None:
         before = self._file
-        self.cache, problem = opened(self.path, patience)
-        self._file = _file(self.path)
+        self.cache, problem = opened(self.folder, patience)
+        self._file = _file(self.folder)
         if problem:
             self._note(problem, RETRY)
         elif before not in (None, self._file):
             replaced = "was removed or replaced while it was open: its contents are gone."
-            self._note(_problem(replaced, self.path), NOTICE)
+            self._note(_problem(replaced, self.folder), NOTICE)
         else:
             self._problem = None
         if isinstance(self.cache, BytesCache):
@@ -172,8 +193,5 @@ def _problem(what: str, folder: Path) -> StoreError:
 
 def _file(folder: Path) -> tuple[int, int] | None:
     """(device, inode) of the database file; None where there is none."""
-    try:
-        status = (folder / DBNAME).stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    file = status(folder / DBNAME)
+    return (file.st_dev, file.st_ino) if file else None

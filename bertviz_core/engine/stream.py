@@ -32,20 +32,14 @@ class Accumulator(Protocol):
 
 
 class PortableAccumulator(Accumulator, Protocol):
-    """Sums that go from one process to another, and that a job which was killed goes on from."""
+    """Sums that go from one process to another, and that a job which was killed goes on from. One with a method
+    `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it: the sums do not grow."""
 
     def to_bytes(self) -> bytes:
         """All that `merge` reads of it, by `packing.pack`."""
 
     def from_bytes(self, data: bytes) -> Self:
         """A fresh accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
-
-
-class Detailed(PortableAccumulator, Protocol):
-    """Sums of a chunk with what stays on disk beside the result."""
-
-    def take_detail(self) -> dict[str, Any]:
-        """What of this chunk is kept on disk, for `packing.pack`; it is forgotten here, so that sums do not grow."""
 
 
 def run(

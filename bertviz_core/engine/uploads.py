@@ -1,24 +1,26 @@
-"""Readers' uploads, each under a random token: whoever has the token reads it, whoever owns it deletes it."""
+"""Readers' uploads, each under a random token: whoever has the token reads it, whoever owns it deletes it; and the
+models that a reader has opened lately, which no other reader is shown."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import secrets
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError
+from bertviz_core.engine.store import DAY, Store
+from bertviz_core.errors import InputError, StoreError
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too
+MAX_MODELS, MODEL_DAYS = 8, 30  # of the names that are remembered of one reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,9 @@ class Uploads:
             same = (new.name, new.kind, new.digest, new.owner)
             new = next((old for old in present if (old.name, old.kind, old.digest, old.owner) == same), new)
             self._check_room(new, [other for other in present if other.token != new.token])
-            seconds = self.access.upload_days * 86_400
-            self.store._set(f"upload/{new.token}", data, expire=seconds)
-            self.store._set(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=seconds)
+            seconds = self.access.upload_days * DAY
+            self.store.write(f"upload/{new.token}", data, expire=seconds)
+            self.store.write(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=seconds)
         return new
 
     def find(self, token: str) -> Upload | None:
@@ -118,6 +120,21 @@ class Uploads:
                 cache.delete(f"name/{token}")
                 cache.delete(f"upload/{token}")
 
+    def models(self, owner: str) -> list[str]:
+        """Names of the models that a reader has opened, the latest first; none where the store cannot be read."""
+        try:
+            with self.store.reading() as cache:
+                names = json.loads(cache.get(f"models/{owner}") or b"[]")
+        except (StoreError, ValueError):
+            return []
+        return [name for name in names if isinstance(name, str)]
+
+    def remember_model(self, owner: str, name: str) -> None:
+        """Put a model first among a reader's own; nothing happens where the store cannot be written."""
+        latest = [name, *(other for other in self.models(owner) if other != name)][:MAX_MODELS]
+        with suppress(StoreError):
+            self.store.write(f"models/{owner}", json.dumps(latest).encode(), expire=MODEL_DAYS * DAY)
+
     def __iter__(self) -> Iterator[Upload]:
         with self.store.reading() as cache:
             keys = list(cache.iterkeys())
@@ -127,11 +144,10 @@ class Uploads:
                 yield upload
 
     def _open(self, token: str) -> BinaryIO:
-        with self.store.reading() as cache:
-            stream = cache.get(f"upload/{token}", read=True)
+        stream = self.store.open(f"upload/{token}")
         if stream is None:
             raise missing()
-        return io.BytesIO(stream) if isinstance(stream, bytes) else cast(BinaryIO, stream)
+        return stream
 
     def _check_room(self, new: Upload, others: list[Upload]) -> None:
         total = sum(other.charge for other in others)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.analyses import requests
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import origin, read_header, to_csv
@@ -68,8 +69,8 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
         same = all(origin["settings"].get(name) == expected.get(name) for name in ("mode", "weights"))
         if plain and same and stored.fingerprint == fingerprint:
             best[stored.analysis] = max(stored, best.get(stored.analysis, stored), key=lambda other: other.size)
-    read = {name: store.get(best[name].key) for name in ANALYSES if name in best}  # None: dropped meanwhile
-    return {name: ANALYSES[name].result_class.from_bytes(data) for name, data in read.items() if data is not None}
+    results = {name: requests.read(store, best[name].key, name) for name in ANALYSES if name in best}
+    return {name: result for name, result in results.items() if result is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import Any
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.html_section import described_origin, highest_heads
-from bertviz_core.analyses.provenance import CITATION
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import counted
 from bertviz_core.claims import CLAIMS
 from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
 from bertviz_core.overview.clearest import clearest
 from bertviz_core.overview.head_summary import relation_heads
+from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings, app_execution
 
 MEGABYTE = 10**6
-Task = Mapping[str, Any]  # JSON: its "kind" names the function below that performs it
+Task = Mapping[str, Any]  # JSON: its "kind" names what performs it
 
 
 def analyses(to_compute: Iterable[Request], store: Store) -> Task:
@@ -65,7 +65,13 @@ class Performer:
 
     def perform(self, task: Task, progress: Progress) -> None:
         """Perform one task; raises BertvizError for what the user can fix, Cancelled when `progress` says so."""
-        PERFORM[task["kind"]](self, task, progress)
+        perform = {
+            "analyses": self._analyses,
+            "report": self._report,
+            "download": self._download,
+            "hub_model": self._hub_model,
+        }
+        perform[task["kind"]](task, progress)
 
     def _analyses(self, task: Task, progress: Progress) -> None:
         store = Store(Path(task["store"]))
@@ -96,14 +102,6 @@ class Performer:
         store = Store(Path(task["store"]))
         possible = [fields for fields in opened if model_pass.can_compute(_open_request(fields, store))]
         self._analyses({**task, "requests": possible}, progress)
-
-
-PERFORM: dict[str, Callable[[Performer, Task, Progress], object]] = {
-    "analyses": Performer._analyses,
-    "report": Performer._report,
-    "download": Performer._download,
-    "hub_model": Performer._hub_model,
-}
 
 
 def _request(request: Request) -> dict[str, Any]:

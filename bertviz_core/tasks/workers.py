@@ -51,9 +51,11 @@ class Worker:
         process = self._process if self._process and self._process.alive() else Process(self._modules)
         self._process = process
         try:
-            _wait_until_ready(process, progress)
+            while not process.ready:
+                progress.start("Starting a worker process")
+                process.ready = "ready" in process.hear(POLL)
             process.say(task=task)
-            _follow(process, progress)
+            process.follow(progress)
         except (OSError, EOFError):
             raise _died(process.end()) from None
 
@@ -61,44 +63,6 @@ class Worker:
         """End the process and its work."""
         if self._process is not None:
             self._process.end()
-
-    @property
-    def pid(self) -> int | None:
-        """Process id of the worker; None while no process runs."""
-        return self._process.pid if self._process and self._process.alive() else None
-
-
-def _wait_until_ready(process: Process, progress: Progress) -> None:
-    while not process.ready:
-        progress.start("Starting a worker process")
-        process.ready = "ready" in process.hear(POLL)
-
-
-def _follow(process: Process, progress: Progress) -> None:
-    ends = float("inf")
-    while True:
-        if ends == float("inf") and progress.cancelled.is_set():
-            process.say(cancel=True)
-            ends = time.monotonic() + PATIENCE
-        if time.monotonic() > ends:
-            process.end()
-            raise Cancelled()
-        message = process.hear(POLL)
-        if "progress" in message:
-            progress.restore(message["progress"])
-        elif "end" in message:
-            return _finish(process, message)
-
-
-def _finish(process: Process, message: dict[str, Any]) -> None:
-    """Raise the error that the task ended with, or Cancelled, if it was not done."""
-    if message["end"] == "cancelled":
-        raise Cancelled()
-    if message["end"] == "failed":
-        if message["broken"]:
-            process.end()
-        what, where, hint = message["error"]
-        raise BertvizError(what, where=where, hint=hint)
 
 
 def _died(status: int) -> BertvizError:
@@ -121,10 +85,6 @@ class Process:
         self._heard: queue.Queue[dict[str, Any] | None] = queue.Queue()
         threading.Thread(target=self._listen, name="worker", daemon=True).start()
 
-    @property
-    def pid(self) -> int:
-        return self._popen.pid
-
     def alive(self) -> bool:
         return self._popen.poll() is None
 
@@ -143,6 +103,28 @@ class Process:
         if message is None:
             raise EOFError
         return message
+
+    def follow(self, progress: Progress) -> None:
+        """Show the progress of a task to its end; raises the error that it ended with, or Cancelled."""
+        ends = float("inf")
+        while time.monotonic() <= ends:
+            if ends == float("inf") and progress.cancelled.is_set():
+                self.say(cancel=True)
+                ends = time.monotonic() + PATIENCE
+            message = self.hear(POLL)
+            if "progress" in message:
+                progress.restore(message["progress"])
+            elif message.get("end") == "done":
+                return
+            elif message.get("end") == "failed":
+                if message["broken"]:
+                    self.end()
+                what, where, hint = message["error"]
+                raise BertvizError(what, where=where, hint=hint)
+            elif "end" in message:
+                raise Cancelled()
+        self.end()
+        raise Cancelled()
 
     def end(self) -> int:
         """Kill the process; returns its exit status, a negative signal number where a signal ended it."""

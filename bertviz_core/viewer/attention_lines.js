@@ -47,7 +47,7 @@ class Lines {
     stage.addEventListener("focusout", () => this.show());
     stage.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("transitionend", () => this.draw());
-    this.watcher = new ResizeObserver(() => this.draw());
+    this.watcher = new ResizeObserver(() => this.resized());
     this.watcher.observe(this.canvas);
   }
 
@@ -57,10 +57,21 @@ class Lines {
     const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
     this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
     this.adopt(data.pins, before?.text !== data.text);
-    const scale = this.scale; // of letters and lines: above 1 where a page is projected
+    const same = JSON.stringify([before?.from, before?.to]) === JSON.stringify([data.from, data.to]);
+    if (this.rescale() || !same) this.fill();
+    this.show();
+  }
+
+  // The scale of letters and lines is above 1 where a page is projected. Returns whether it has changed.
+  rescale() {
+    const before = this.scale;
     this.scale = parseFloat(getComputedStyle(this.root).getPropertyValue("--drawing-scale")) || 1;
-    const rows = JSON.stringify([data.from, data.to]);
-    if (scale !== this.scale || JSON.stringify([before?.from, before?.to]) !== rows) this.fill();
+    return this.scale !== before;
+  }
+
+  resized() {
+    if (!this.rows) return;
+    if (this.rescale()) this.fill();
     this.show();
   }
 

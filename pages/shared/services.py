@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.access import Access, from_environment
-from bertviz_core.analyses import registry, requests
+from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.comparison import checkpoints
@@ -25,8 +25,6 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.predictions import Prediction
-from bertviz_core.models.single_input import OneInput
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker
@@ -74,26 +72,33 @@ def jobs() -> Jobs:
 
 
 def find(request: Request) -> Any | None:
-    """The stored result or None; read-only, because all sessions share it. File and model names are taken from the
-    request: another reader may have computed it under other names."""
-    key = request.key()
+    """The stored result or None, with the names of files and model that the request has."""
+    names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
+    return run(request.key(), request.analysis, names, (request.checkpoint.name, request.checkpoint.revision))
+
+
+def run(
+    key: str, analysis: str, names: tuple[tuple[str, str], ...], model: tuple[str, str | None] | None = None
+) -> Any | None:
+    """A stored result by its key, or None; read-only, because all sessions share it. Another reader may have computed
+    it under other names: this reader's are those of corpora (digest, name), and of the model (name, revision)."""
     try:
-        result = _read(key, request)
+        result = _read(key, analysis)
     except LookupError:
         return None
     store().mark_used(key)  # read from the cache of results it is used too
-    names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
-    return derived(_renamed, result, names, request.checkpoint.name, request.checkpoint.revision)
+    return derived(_renamed, result, names, model)
 
 
-def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: str, revision: str | None) -> Result:
-    return renamed(result, dict(names), {"name": model, "revision": revision})
+def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: tuple[str, str | None] | None) -> Result:
+    named: Result = renamed(result, dict(names), dict(zip(("name", "revision"), model or (), strict=False)))
+    return named
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _read(key: str, _request: Request) -> Any:
-    """Cached by key alone; an absence is raised, because what raises is not cached."""
-    result = requests.find(store(), _request)
+def _read(key: str, analysis: str) -> Any:
+    """An absence is raised, because what raises is not cached."""
+    result = requests.read(store(), key, analysis)
     if result is None:
         raise LookupError(key)
     for value in (getattr(result, field.name) for field in fields(result)):
@@ -149,48 +154,10 @@ def _attention(
     return run(observing(_model, _weights), _example)
 
 
-def predictions(
-    loaded: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
-) -> tuple[Prediction, ...]:
-    """What the model would put where `masked` differs from the original, without the heads (layer, head) of `off`."""
-    from bertviz_core.models.predictions import predict
-
-    return predict(loaded, original, masked, off)
-
-
-@st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
-def analyzed_models() -> tuple[tuple[str, str], ...]:
-    """(model's name, text's digest) of every stored result of surface patterns."""
-    results = (stored for stored in stored_results(store()) if stored.analysis == "surface_patterns")
-    return tuple((stored.provenance["model"]["name"], stored.provenance["corpus"]["digest"]) for stored in results)
-
-
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def runs() -> tuple[StoredResult, ...]:
     """Headers of all stored results."""
     return tuple(stored_results(store()))
-
-
-def run(key: str, analysis: str, names: tuple[tuple[str, str], ...]) -> Any | None:
-    """A stored result by its key, with this reader's names of corpora (digest, name); None where it is gone."""
-    try:
-        result = _run(key, analysis)
-    except LookupError:
-        return None
-    return derived(_renamed, result, names, *_model_of(result))
-
-
-def _model_of(result: Result) -> tuple[str, str | None]:
-    return result.provenance["model"]["name"], result.provenance["model"]["revision"]
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _run(key: str, analysis: str) -> Any:
-    """An absence is raised, because what raises is not cached."""
-    data = store().get(key)
-    if data is None:
-        raise LookupError(key)
-    return registry.ANALYSES[analysis].result_class.from_bytes(data)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

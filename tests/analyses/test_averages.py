@@ -161,11 +161,9 @@ def test_the_table_and_the_arrays_hold_what_is_present(averages):
     assert averages.arrays() == {"one": [[0.5, 0.1, 0.5], [0.9, 0.2, 0.4]]}
 
 
-def test_a_single_segment_has_no_interval_however_its_error_was_stored():
+def test_a_single_segment_has_no_interval():
     values = np.full((3, LAYERS, HEADS, 2), 0.5, dtype=np.float32)
     values[1:, ..., 0] = np.nan  # "one" is in a single segment
-    fields = fed(values, range(3)).result() | {"provenance": {}, "texts": {}}
-    for error in (fields["error"], np.zeros_like(fields["error"])):  # the second as earlier versions stored it
-        result = HeadAverages(**fields | {"error": error})
-        assert np.isnan(result.interval("one")).all() and (result.interval("two") == 0).all()
-        assert result.to_frame()["one_interval"].isna().all() and result.to_frame()["two_interval"].eq(0).all()
+    result = HeadAverages(**fed(values, range(3)).result() | {"provenance": {}, "texts": {}})
+    assert np.isnan(result.interval("one")).all() and (result.interval("two") == 0).all()
+    assert result.to_frame()["one_interval"].isna().all() and result.to_frame()["two_interval"].eq(0).all()

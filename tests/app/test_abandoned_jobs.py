@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core.access import Access
 from pages.shared import services
-from pages.shared.jobs import abandoned_jobs
+from pages.shared.jobs import reader_jobs
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
@@ -50,10 +50,10 @@ class Left(list):
 def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     left = Left()
     monkeypatch.setattr(services, "access", lambda: Access(public=True))
-    monkeypatch.setattr(abandoned_jobs, "_connection", lambda asker: None)
-    monkeypatch.setattr(abandoned_jobs, "GRACE", 0.2)
-    abandoned_jobs._closed(("reader", left))
+    monkeypatch.setattr(reader_jobs, "_connection", lambda asker: None)
+    monkeypatch.setattr(reader_jobs, "GRACE", 0.2)
+    reader_jobs._closed(("reader", left))
     if returns:
-        abandoned_jobs.note("reader")
+        reader_jobs._note("reader")
     time.sleep(0.5)
-    assert left == ([] if returns else ["reader"]) and not abandoned_jobs._leaving
+    assert left == ([] if returns else ["reader"]) and not reader_jobs._leaving

@@ -13,7 +13,7 @@ import diskcache
 import pytest
 
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_defaults import default_folder
+from bertviz_core.engine.store_folder import default_folder
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
 

@@ -58,7 +58,7 @@ def check_says_so(store: Store, why: str) -> None:
 WRITES: list[Callable[[Store], object]] = [
     lambda store: store.put("new", b"new"),
     lambda store: Uploads(store).keep(b"text\n", "text.txt", "text", ""),
-    lambda store: store.pin(["small"], days=1),
+    lambda store: store.pinned(["small"]).__enter__(),
     lambda store: store.clear(),
     lambda store: store.trim(),
 ]
@@ -327,6 +327,7 @@ def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
 
     for name in ("get", "set", "delete", "clear", "iterkeys", "sweep"):
         monkeypatch.setattr(store.cache, name, broken)
+    monkeypatch.setattr(type(store.cache), "_sql", broken)
     for use in (*READS, *WRITES):
         with pytest.raises(StoreError, match=r"cannot be (read|written) \("):
             use(store)

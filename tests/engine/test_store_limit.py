@@ -18,7 +18,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import store as store_module
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_defaults import default_limit
+from bertviz_core.engine.store_folder import default_limit
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError, StoreError
 from bertviz_core.settings import Settings
@@ -137,7 +137,7 @@ def test_uses_are_remembered_for_an_hour_only(small):
 
 def test_a_job_that_was_killed_pins_for_some_days_only(small, monkeypatch):
     small.put("0", os.urandom(3 * MB))
-    small.pin(["0"], days=0)
+    small.pinned(["0"], days=0).__enter__()
     small.put("new", os.urandom(3 * MB))
     assert results(small) == {"new"}
 

@@ -131,9 +131,9 @@ def test_tokens_come_from_the_systems_random_numbers(uploads: Uploads, monkeypat
 
 def test_the_bytes_are_there_before_the_record_that_opens_them(uploads: Uploads, monkeypatch) -> None:
     order: list[str] = []
-    write = uploads.store._set
+    write = uploads.store.write
     monkeypatch.setattr(
-        uploads.store, "_set", lambda key, *a, **k: (order.append(key.partition("/")[0]), write(key, *a, **k))
+        uploads.store, "write", lambda key, *a, **k: (order.append(key.partition("/")[0]), write(key, *a, **k))
     )
     uploads.keep(b"x", "x", "text", ANN)
     assert order == ["upload", "name"]

@@ -9,8 +9,7 @@ import numpy as np
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.clustering.embedding import embed
-from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import share
+from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 

@@ -12,8 +12,7 @@ from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, FOLDS, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
-from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import is_above, scored, share, wilson
+from bertviz_core.analyses.proportions import Estimate, is_above, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Choice, all_heads, highest
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.estimates import Estimate
-from bertviz_core.analyses.proportions import best_heads, is_above, of_heads, scored, share, wilson
+from bertviz_core.analyses.proportions import Estimate, best_heads, is_above, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import Choice, Head, all_heads, arrow, highest

@@ -1,15 +1,15 @@
 """Word-level maps of all heads, computed once: what the attention probes read (docs/methods.md, sections 5 and 8).
 
 Sentences of exactly the same number of words share an array, so nothing is padded. Maps are float16, in a
-`ScratchArray` that is removed at the end of the run.
+file that is removed at the end of the run.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -23,6 +23,47 @@ from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.sentences import EncodedSentence
 from bertviz_core.models.words import membership, word_of
+
+IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
+MAX_ON_DISK = 1 << 35  # bytes that may go there
+ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
+
+
+class ScratchArrays:
+    """Room for what is computed once and read many times: in memory where it is small, else in a memory-mapped file.
+
+    `arrays` has float16 zeros of each of the shapes. A context that removes its file when left. Raises SettingsError
+    where there is no room; `what` says of what.
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]], what: str) -> None:
+        self._folder: tempfile.TemporaryDirectory | None = None
+        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+        flat = self._flat(ends[-1], what)
+        self.arrays = [
+            flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
+        ]
+
+    def _flat(self, total: int, what: str) -> np.ndarray:
+        if 2 * total <= IN_MEMORY:
+            return np.zeros(total, dtype=np.float16)
+        self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
+        if 2 * total > min(MAX_ON_DISK, shutil.disk_usage(self._folder.name).free * 0.8):
+            self._folder.cleanup()
+            raise SettingsError(
+                f"The {what} of this treebank needs {2 * total / 1e9:,.0f} GB, more than is free.",
+                where=tempfile.gettempdir(),
+                hint="Use --limit, or free space in the temporary folder.",
+            )
+        return np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.arrays = []
+        if self._folder:
+            self._folder.cleanup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +89,8 @@ class Group:
         return self.governors.shape[1]
 
 
-class Features(AbstractContextManager["Features"]):
-    """The groups of all sentences, shortest first; a context that removes its file when left.
+class Features(ScratchArrays):
+    """The groups of all sentences, shortest first.
 
     The sentences' numbers are their places in the list: 0, 1, 2.
     """
@@ -57,27 +98,17 @@ class Features(AbstractContextManager["Features"]):
     def __init__(self, sentences: Sequence[EncodedSentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
         sizes = [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
-        total = sum(len(members) * n * (n + ROOT_ROWS) * heads for n, members in sizes)
-        self._scratch = ScratchArray(total, "maps")
-        flat = self._scratch.flat
+        super().__init__([(len(each), k, n, heads) for n, each in sizes for k in (n, ROOT_ROWS)], "maps")
         self.groups: list[Group] = []
         self.row: dict[int, tuple[int, int]] = {}
-        start = 0
-        for n, members in sizes:
-            cut = start + len(members) * n * n * heads
-            end = cut + len(members) * n * ROOT_ROWS * heads
-            maps, root = (
-                flat[start:cut].reshape(-1, n, n, heads),
-                flat[cut:end].reshape(-1, ROOT_ROWS, n, heads),
-            )
+        for (_, members), maps, root in zip(sizes, self.arrays[::2], self.arrays[1::2], strict=True):
             governors = np.array([sentences[i].sentence.governors for i in members.tolist()])
             self.row |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
             self.groups.append(Group(members, maps, root, governors, np.stack([rows[i] for i in members.tolist()])))
-            start = end
 
     def __exit__(self, *error: object) -> None:
         self.groups = []
-        self._scratch.__exit__(*error)
+        super().__exit__(*error)
 
     def take(self, part: WordMaps) -> None:
         """Write maps to their places; those of another network replace them."""
@@ -85,40 +116,6 @@ class Features(AbstractContextManager["Features"]):
             group, index = self.row[number]
             self.groups[group].maps[index] = maps
             self.groups[group].root[index] = part.root[number]
-
-
-IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
-MAX_ON_DISK = 1 << 35  # bytes that may go there
-
-
-class ScratchArray(AbstractContextManager["ScratchArray"]):
-    """`flat`: (total,) float16, zeros. A context that removes its file when left.
-
-    Raises SettingsError where there is no room; `what` says of what.
-    """
-
-    def __init__(self, total: int, what: str) -> None:
-        self._folder: tempfile.TemporaryDirectory | None = None
-        if 2 * total <= IN_MEMORY:
-            self.flat = np.zeros(total, dtype=np.float16)
-            return
-        self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
-        if 2 * total > min(MAX_ON_DISK, shutil.disk_usage(self._folder.name).free * 0.8):
-            self._folder.cleanup()
-            raise SettingsError(
-                f"The {what} of this treebank needs {2 * total / 1e9:,.0f} GB, more than is free.",
-                where=tempfile.gettempdir(),
-                hint="Use --limit, or free space in the temporary folder.",
-            )
-        self.flat = np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
-
-    def __exit__(self, *error: object) -> None:
-        del self.flat
-        if self._folder:
-            self._folder.cleanup()
-
-
-ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
 @dataclass

@@ -186,7 +186,7 @@ class ProbeRun:
     def _structural(self, batch_tokens: int | None) -> None:
         with structural.WordStates(self.model, self.encoded) as words:
             words.fill(self.progress, batch_tokens)
-            outcome, layers, self.about["structural"] = self.fitting.fit_structural(words.states, self.gold)
+            outcome, layers, self.about["structural"] = self.fitting.fit_structural(words.arrays, self.gold)
         self.outcomes.append(outcome)
         self.weights["layers"] = layers
 

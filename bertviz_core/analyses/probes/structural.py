@@ -6,9 +6,7 @@ divided by n^2. Scored as UUAS: edges of the minimum spanning tree over the word
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 
 import numpy as np
@@ -17,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from torch import Tensor, nn
 
-from bertviz_core.analyses.probes.features import ScratchArray
+from bertviz_core.analyses.probes.features import ScratchArrays
 from bertviz_core.analyses.probes.training import Curve, Schedule, run_epochs
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
@@ -35,26 +33,17 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
     return shortest_path(edges, directed=False, unweighted=True)[1:, 1:].astype(np.int16)
 
 
-class WordStates(AbstractContextManager["WordStates"]):
-    """Hidden states of every word of every sentence, computed once; a context that removes its file when left.
+class WordStates(ScratchArrays):
+    """Hidden states of every word of every sentence, computed once.
 
     Attributes:
-        states: By sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
+        arrays: By sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
     """
 
     def __init__(self, model: AttentionModel, sentences: Sequence[EncodedSentence]) -> None:
         self.model, self.sentences = model, sentences
-        shapes = [(model.layers + 1, len(each.sentence), model.encoder.config.hidden_size) for each in sentences]
-        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        self._scratch = ScratchArray(ends[-1], "hidden states")
-        flat = self._scratch.flat
-        self.states = [
-            flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
-        ]
-
-    def __exit__(self, *error: object) -> None:
-        self.states = []
-        self._scratch.__exit__(*error)
+        size = model.encoder.config.hidden_size
+        super().__init__([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
 
     @torch.inference_mode()
     def fill(self, progress: Progress, batch_tokens: int | None) -> None:
@@ -69,7 +58,7 @@ class WordStates(AbstractContextManager["WordStates"]):
                 size = len(example.sentence)  # type: ignore[attr-defined]
                 belongs = (owners[None] == torch.arange(size, device=model.device)[:, None]).float()
                 mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
-                self.states[example.number][:] = mean.half().cpu().numpy()
+                self.arrays[example.number][:] = mean.half().cpu().numpy()
             progress.advance(len(group))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from bertviz_core.engine import recent
 from bertviz_core.heads import Head
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
@@ -77,7 +76,7 @@ def _model() -> Checkpoint:
     if name and st.session_state.get("model remembered") != name:
         st.session_state["model remembered"] = name
         if name not in (DEMO, *allowed.models(services.access())):
-            recent.remember(services.store(), uploads.owner(), name)
+            services.uploads().remember_model(uploads.owner(), name)
     millions = checkpoint.parameters() / 1e6
     st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
     return checkpoint
@@ -108,7 +107,7 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
 def _known_models() -> list[str]:
     """The demo, the models that this server offers, and those that this browser opened lately."""
     offered = [DEMO, *allowed.models(services.access())]
-    return list(dict.fromkeys([*offered, *recent.models(services.store(), uploads.owner())]))
+    return list(dict.fromkeys([*offered, *services.uploads().models(uploads.owner())]))
 
 
 def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> Settings:

@@ -1,24 +1,30 @@
-"""The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown."""
+"""The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown.
+
+Strangers who close their tab give up the jobs they have asked for; on one's own machine jobs run to their end.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from threading import Timer
 
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import jobs
-from bertviz_core.engine.jobs import Job
+from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Task
 from pages.shared import services
-from pages.shared.jobs import abandoned_jobs
 
 REMEMBERED = 50  # of this reader's jobs
+GRACE = 120.0  # seconds in which Streamlit gives a session back to a tab whose connection broke
+
+_leaving: dict[str, Timer] = {}  # by asker: whose connection is closed
 
 
 def analysis(request: Request) -> None:
@@ -72,7 +78,6 @@ def _ask(
     mine = _mine()
     mine.pop(key, None)
     mine[key] = job
-    _unannounced()[key] = job
     while len(mine) > REMEMBERED:
         del mine[next(iter(mine))]
 
@@ -81,7 +86,7 @@ def cancel(job: Job) -> None:
     """Take back what this reader asked for. To this reader the job is over, whether others want it or not."""
     services.jobs().leave(job, _asker())
     if not job.finished:
-        _mine()[job.key] = _unannounced()[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
+        _mine()[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
 
 
 def job(key: str) -> Job | None:
@@ -103,28 +108,48 @@ def unfinished() -> list[Job]:
 
 def announce() -> list[Job]:
     """The jobs that have ended since this was last called."""
-    waiting = _unannounced()
-    ended = [job for job in waiting.values() if job.finished]
-    for job in ended:
-        del waiting[job.key]
-    return ended
+    ended, before = [job for job in _mine().values() if job.finished], st.session_state.get("jobs announced", ())
+    st.session_state["jobs announced"] = ended
+    return [job for job in ended if job not in before]
 
 
 def _mine() -> dict[str, Job]:
     """This reader's jobs by key, the latest at the end."""
     if "asker" in st.session_state:
-        abandoned_jobs.note(st.session_state["asker"])
+        _note(st.session_state["asker"])
     mine: dict[str, Job] = st.session_state.setdefault("jobs", {})
     return mine
-
-
-def _unannounced() -> dict[str, Job]:
-    waiting: dict[str, Job] = st.session_state.setdefault("jobs unannounced", {})
-    return waiting
 
 
 def _asker() -> str:
     """A secret name of this session."""
     asker: str = st.session_state.setdefault("asker", secrets.token_hex(16))
-    abandoned_jobs.note(asker)
+    _note(asker)
     return asker
+
+
+def _note(asker: str) -> None:
+    """Record that this session is there and has jobs."""
+    if services.access().public:
+        if leaving := _leaving.pop(asker, None):
+            leaving.cancel()
+        _connection(asker)
+
+
+def _closed(connection: tuple[str, Jobs]) -> None:
+    asker, jobs = connection
+    _leaving[asker] = timer = Timer(GRACE, _leave, (asker, jobs))
+    timer.daemon = True  # does not delay the server's end
+    timer.start()
+
+
+def _leave(asker: str, jobs: Jobs) -> None:
+    if _leaving.pop(asker, None):
+        jobs.leave_all(asker)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
+def _connection(asker: str) -> tuple[str, Jobs]:
+    """The session's connection, which Streamlit releases when it closes, and requests again in a session that comes
+    back."""
+    return asker, services.jobs()

@@ -87,7 +87,8 @@ def _choose() -> str:
 def _analyzed() -> list[str]:
     """Folders of which two checkpoints or more were analyzed on a sample or on this reader's uploads."""
     names = stored.names("text")
-    models = {Path(model) for model, digest in services.analyzed_models() if digest in names}
+    origins = [run.provenance for run in services.runs() if run.analysis == "surface_patterns"]
+    models = {Path(origin["model"]["name"]) for origin in origins if origin["corpus"]["digest"] in names}
     folders = Counter(str(path.parent) for path in models if path.is_absolute())
     return sorted(folder for folder, count in folders.items() if count > 1 and Path(folder).is_dir())
 

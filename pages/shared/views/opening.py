@@ -21,7 +21,7 @@ from pages.shared import services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views import relation_choice, tour_view
+from pages.shared.views import relation_view, tour_view
 
 
 def head(page: str, selection: Selection) -> Head:
@@ -72,7 +72,7 @@ def _clustering(selection: Selection) -> Head | None:
 
 
 OPENING: dict[str, Callable[[Selection], Any]] = {
-    "dependency_heads": relation_choice.opening_head,
+    "dependency_heads": relation_view.opening_head,
     "coreference_heads": _coreference,
     "probes": _probes,
     "clustering": _clustering,

@@ -272,7 +272,7 @@ def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with structural.WordStates(tiny, encoded) as words:
         words.fill(Progress(), 10_000)
-        together = [np.array(states) for states in words.states]
+        together = [np.array(states) for states in words.arrays]
         assert len(list(tmp_path.iterdir())) == (not in_memory)
     assert not list(tmp_path.iterdir())
     for example, states in zip(encoded, together, strict=True):
