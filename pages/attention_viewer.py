@@ -14,7 +14,6 @@ from pages.shared.views import (
     gold_tree,
     input_choice,
     marked_tokens,
-    switched_heads,
     token_pair,
 )
 
@@ -44,7 +43,7 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
     with (compare := st.popover("Compare", icon=":material/compare:")):
         together = beside.kind() if shape == "lines" else beside.ONE
-        off = switched_heads.choose(selection, model)
+        off = attention_panel.choose_switched_off(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 gold_tree.pin(original)
@@ -81,12 +80,12 @@ with right if other is None else st.container():  # what is said of the input st
         maps = (services.attention(model, each.example, weights) for each in (original, changed))
         attention_panel.masking(moved(*maps), whole, selection)
     if off is not None:
-        switched_heads.guesses(whole, without, off)
+        attention_panel.compared_guesses(whole, without, off)
     st.markdown("**All heads** on this input; click one to choose it")
     attention_panel.pictures(attention, selection)
 
 pair = token_pair.heads(attention, selection)
-guesses = {"": whole} | ({} if off is None else {switched_heads.names(off): without})
+guesses = {"": whole} | ({} if off is None else {attention_panel.names_of(off): without})
 attention_panel.downloads(first, selection, pair, shape, guesses)
 page.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "

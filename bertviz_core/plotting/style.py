@@ -41,10 +41,6 @@ class Series:
     marker: Marker
 
 
-def label(layer: int, head: int, base: int = 1) -> str:
-    return Head(layer, head).label(base)
-
-
 def percent(share: float, n: int) -> str:
     """A share of `n` cases: whole percents, or one decimal where a single case is worth no more than 0.1."""
     return "–" if np.isnan(share) else f"{share:.{percent_decimals(n)}%}"
@@ -91,13 +87,11 @@ def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid")
 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
     """x, y and hover of a dot for each head."""
-    layer, head = np.divmod(np.arange(values.size), values.shape[1])
-    labels = [label(i, j, base) for i, j in zip(layer, head, strict=True)]
-    keys = [label(i, j) for i, j in zip(layer, head, strict=True)]
+    heads = zip(all_heads(*values.shape), ranks(values).flat, strict=True)
     return {
-        "x": layer + 1 + shift,
+        "x": np.indices(values.shape)[0].reshape(-1) + 1 + shift,
         "y": values.reshape(-1),
-        "customdata": np.stack([keys, labels, ranks(values).reshape(-1).astype(str)], axis=1),
+        "customdata": [[head.label(), head.label(base), str(rank)] for head, rank in heads],
         "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }

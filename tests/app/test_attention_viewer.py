@@ -15,7 +15,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.errors import InputError
 from pages.shared.frame import links
 from pages.shared.views import gold_tree, marked_tokens
-from pages.shared.views.sentences import SENTENCES
+from pages.shared.views.input_choice import SENTENCES
 from tests.app.driving import unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")

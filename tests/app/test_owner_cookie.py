@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.shared.frame.owner_cookie import COOKIE, OwnerCookie
+from pages.shared.frame.serving import COOKIE, OwnerCookie
 
 
 def client(**options: str) -> TestClient:

@@ -13,15 +13,15 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from bertviz_core.access import Access
-from pages.shared.frame import upload_quota
-from pages.shared.frame.upload_quota import READERS, UploadQuota
+from pages.shared.frame import serving
+from pages.shared.frame.serving import READERS, UploadQuota
 
 
 @pytest.fixture
 def present(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What the server holds; 1,000 bytes a reader are allowed."""
     held: Counter[str] = Counter()
-    monkeypatch.setattr(upload_quota, "in_memory", lambda: Counter(held))
+    monkeypatch.setattr(serving, "in_memory", lambda: Counter(held))
     return held
 
 

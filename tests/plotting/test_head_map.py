@@ -1,12 +1,14 @@
-"""What the browser draws of a map: every head once, values as shares of the color scale, and pictures as bytes."""
+"""What the browser draws of a map: every head once, values as shares of the color scale, and pictures as one image."""
 
 from __future__ import annotations
 
 import base64
 import json
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
 
@@ -32,9 +34,14 @@ def test_weights_of_zero_are_in_the_middle_of_the_scale():
     assert described.to_json()["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
 
 
-def test_pictures_travel_as_bytes_and_every_head_has_a_name():
-    described = picture_map(np.zeros((2, 3, 4, 5), dtype=np.uint8), base=0)
+def test_pictures_travel_as_one_image_and_every_head_has_a_name():
+    pictures = np.zeros((2, 3, 4, 5), dtype=np.uint8)
+    pictures[1, 1, 2, 1] = 255
+    described = picture_map(pictures, base=0)
     assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
     sent = described.to_json()
     assert sent["values"] is None
-    assert (sent["down"], sent["across"], base64.b64decode(sent["pictures"])) == (4, 5, bytes(2 * 3 * 4 * 5))
+    image = Image.open(BytesIO(base64.b64decode(sent["picture"].partition(",")[2])))
+    assert image.size == (2 * 6, 3 * 5)
+    assert image.getpixel((4, 3)) == (76, 110, 245, 18) and image.getpixel((5, 0))[3] == 0  # faint, and the gap
+    assert image.getpixel((6 + 1, 5 + 2))[3] == 255

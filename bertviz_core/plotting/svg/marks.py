@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.models.labels import PICTURES
+from bertviz_core.plotting.head_map import data_uri
 from bertviz_core.plotting.palette import NEUTRAL
 from bertviz_core.plotting.svg.axes import Axis, Spec
 
@@ -197,16 +198,11 @@ def bars(trace: Spec, x: Axis, y: Axis, base: dict[Any, float]) -> Iterator[str]
 
 def cells(trace: Spec, x: Axis, y: Axis) -> str:
     """A heatmap as one picture inside the drawing: a pixel for each cell."""
-    import plotly.express as px  # takes a third of a second
-
     z = np.array(trace["z"], dtype=float)
-    pixels = scaled(z, trace)
-    how = {"binary_string": True, "binary_backend": "pypng", "binary_compression_level": 9}
-    picture = px.imshow(pixels, **how).data[0].source
     left, right = x.at(-0.5), x.at(z.shape[1] - 0.5)
     top, bottom = y.at(-0.5), y.at(z.shape[0] - 0.5)
     return (
         f'<image x="{left:.1f}" y="{min(top, bottom):.1f}" width="{right - left:.1f}" height="{abs(bottom - top):.1f}" '
         f'preserveAspectRatio="none" style="image-rendering:pixelated" '
-        f'href="{picture}"/>'
+        f'href="{data_uri(scaled(z, trace), 9)}"/>'
     )

@@ -1,7 +1,6 @@
 // The map of heads: layers from left to right, heads from top to bottom; elements.js comes before this.
 
 const RING = "#e03131";
-const FAINTEST = 0.07; // of a picture, so that it is seen where its weights are near 0
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const half = 0.5;
 const PATHS = { // of a marker one unit wide
@@ -46,14 +45,13 @@ class HeadMap {
   }
 
   update(data) {
-    if (data.pictures !== this.data?.pictures) this.image = null;
     this.data = data;
     this.draw();
   }
 
   draw() {
     if (!this.data) return;
-    const { layers, heads, groups, pictures, values } = this.data;
+    const { layers, heads, groups, picture, values } = this.data;
     const active = this.picture.getRootNode().activeElement?.dataset;
     this.width = this.root.clientWidth || 420;
     const style = getComputedStyle(this.root);
@@ -62,12 +60,12 @@ class HeadMap {
     this.left = 3.4 * this.font;
     const room = (this.width - this.left - 4) / layers;
     const cell = Math.min(room, (27 * this.font) / heads, 3.2 * this.font);
-    this.across = pictures == null ? cell : room;
-    this.down = pictures == null ? cell : Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3;
+    this.across = picture ? room : cell;
+    this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.drawn = [];
     let y = this.legend(groups);
     this.top = y;
-    if (pictures != null) this.thumbnails();
+    if (picture) this.thumbnails(picture);
     this.drawn.push(this.grid());
     y = this.axes(y + heads * this.down);
     if (values) y = this.colorBar(y);
@@ -183,12 +181,10 @@ class HeadMap {
     return y + 0.7 * this.font;
   }
 
-  thumbnails() {
-    const { layers, heads, down, across, pictures } = this.data;
-    this.image ??= paint(layers, heads, down, across, pictures);
-    const size = { x: this.left, y: this.top, width: layers * this.across, height: heads * this.down };
+  thumbnails(href) {
+    const size = { x: this.left, y: this.top, width: this.data.layers * this.across, height: this.data.heads * this.down };
     const shape = { preserveAspectRatio: "none", style: "image-rendering: pixelated", "aria-hidden": "true" };
-    this.drawn.push(svg("image", { href: this.image, ...size, ...shape }));
+    this.drawn.push(svg("image", { href, ...size, ...shape }));
   }
 
   // --- what the parts are made of
@@ -270,20 +266,3 @@ class HeadMap {
 }
 
 export default mounting(HeadMap);
-
-// All pictures side by side as one image; base64 of bytes, 255 for weight 1.
-function paint(layers, heads, down, across, pictures) {
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [layers * (across + 1), heads * (down + 1)];
-  const bytes = Uint8Array.from(atob(pictures), (c) => c.charCodeAt(0));
-  const context = canvas.getContext("2d");
-  for (let n = 0; n < layers * heads && down * across; n++) {
-    const picture = context.createImageData(across, down);
-    for (let i = 0; i < down * across; i++) {
-      const weight = bytes[n * down * across + i] / 255;
-      picture.data.set([76, 110, 245, 255 * (FAINTEST + (1 - FAINTEST) * weight)], 4 * i);
-    }
-    context.putImageData(picture, Math.floor(n / heads) * (across + 1), (n % heads) * (down + 1));
-  }
-  return canvas.toDataURL();
-}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from bertviz_core.corpora import formats
@@ -14,35 +12,20 @@ from bertviz_core.errors import BertvizError, InputError
 from pages.shared import boxes, services
 from pages.shared.frame import address, catalogue, links, uploads
 
-
-@dataclass(frozen=True, slots=True)
-class UploadForm:
-    """How the reader is asked for a corpus of one kind."""
-
-    title: str
-    file: str
-    paste: str
-
-
+# Kind -> how the reader is asked for a corpus: title, files, what a paste looks like.
 UPLOAD_FORMS = {
-    "text": UploadForm(
+    "text": (
         "Your own text",
         "Text (one paragraph per line, a blank line between documents), the authors' JSON, or Word",
         "One paragraph or sentence per line.",
     ),
-    "treebank": UploadForm(
-        "Your own treebank",
-        f"A treebank: {formats.names('treebank')}",
-        "He 2-nsubj\nsat 0-root",
-    ),
-    "coreference": UploadForm(
+    "treebank": ("Your own treebank", f"A treebank: {formats.names('treebank')}", "He 2-nsubj\nsat 0-root"),
+    "coreference": (
         "Your own corpus",
         f"Documents with chains: {formats.names('coreference')}",
         "One word per line, its chains in the last column.",
     ),
 }
-
-
 POPOVER = "add a corpus"
 
 
@@ -62,9 +45,8 @@ def choose(entry: catalogue.Page) -> Source:
         format_func=lambda option: visible[option].name if option in visible else option,
         placeholder="Choose a corpus",
     )
-    with st.popover(
-        UPLOAD_FORMS[kind].title, icon=":material/upload:", width="stretch", key=POPOVER, on_change="rerun"
-    ):
+    title = UPLOAD_FORMS[kind][0]
+    with st.popover(title, icon=":material/upload:", width="stretch", key=POPOVER, on_change="rerun"):
         _add_corpus(kind)
         if chosen in visible:
             _say_whose(chosen, visible[chosen], kind)
@@ -132,15 +114,15 @@ def _say_whose(chosen: str, upload: Upload, kind: str) -> None:
 
 
 def _add_corpus(kind: str) -> None:
-    form = UPLOAD_FORMS[kind]
+    _, files, paste = UPLOAD_FORMS[kind]
     st.file_uploader(
-        f"{form.file}. Several files of one kind, zip and tar become one corpus.",
+        f"{files}. Several files of one kind, zip and tar become one corpus.",
         key=_uploader(),
         accept_multiple_files=True,
         on_change=_take_upload,
         args=(kind,),
     )
-    st.text_area("Or paste text", key="paste", height=140, placeholder=form.paste)
+    st.text_area("Or paste text", key="paste", height=140, placeholder=paste)
     st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
@@ -36,9 +36,9 @@ class Selection:
 
 def head_options(checkpoint: Checkpoint) -> list[str]:
     """Labels from 1, layer by layer: what the picker offers and the address bar holds."""
-    return [Head(i, j).label() for i in range(checkpoint.layers) for j in range(checkpoint.heads)]
+    return [head.label() for head in all_heads(checkpoint.layers, checkpoint.heads)]
 
 
-def neighbor(label: str, options: list[str], step: int) -> str:
-    """The head before or after, wrapping around at either end at either end."""
-    return options[(options.index(label) + step) % len(options)]
+def neighbor(label: str, options: list[str], step: int = 1) -> str:
+    """The head before or after, wrapping around at either end; the first one after a head that is no option."""
+    return options[(options.index(label) + step) % len(options)] if label in options else options[0]

@@ -12,7 +12,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import TOKEN, Upload, owner_of
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import services
-from pages.shared.frame.owner_cookie import COOKIE
+from pages.shared.frame.serving import COOKIE
 
 PREFIX = "upload-"  # before a token, in the address bar
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}

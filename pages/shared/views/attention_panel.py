@@ -1,4 +1,5 @@
-"""The parts of the attention viewer: the claim, the lines, the plain table, what masking did, and the downloads."""
+"""The parts of the attention viewer: the claim, the lines, the plain table, what masks and switched heads change, and
+the downloads."""
 
 from __future__ import annotations
 
@@ -8,21 +9,27 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import exports
+from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.results import to_csv
-from bertviz_core.heads import highest
+from bertviz_core.heads import all_heads, highest
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.predictions import Prediction
 from bertviz_core.models.single_input import OneInput
+from bertviz_core.numbers import plural
 from bertviz_core.plotting.head_map import picture_map
-from bertviz_core.viewer.guesses import guesses_frame
+from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switches
 from bertviz_core.viewer.lines_page import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
-from pages.shared import files, page
+from pages.shared import files, head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.components import component
-from pages.shared.frame import address
+from pages.shared.derived import derived
+from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.views import marked_tokens, token_pair
 from pages.shared.views.beside import Side
+
+GUESSES = 3
 
 
 def claim(attention: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
@@ -110,6 +117,56 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
 def quoted(label: str, bold: bool) -> str:
     """A token's label between quotation marks, as Markdown."""
     return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
+
+
+def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarray | None:
+    """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
+    if model.masked_lm is None or not model.observable:
+        return None
+    labels = derived(head_panel.labels_of, stored.results("attention_viewer", selection), Thresholds())
+    named = switches(model.layers, model.heads, labels)
+    chosen = choices.multiselect(
+        "Heads switched off",
+        list(named),
+        key="off",
+        default=[],
+        placeholder="Heads, layers or behaviors",
+        help="Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
+        "beside those of the whole model. Lines and pictures stay those of the whole model.",
+    )
+    return switched_off(chosen, named)
+
+
+def names_of(off: np.ndarray) -> str:
+    """The heads that are switched off, as "3-5 4-1"."""
+    return " ".join(head.label() for head in all_heads(*off.shape) if off[head.layer, head.head])
+
+
+def compared_guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray) -> None:
+    """What the model guesses for each masked word, with all heads and without those that are switched off."""
+    count = int(off.sum())
+    if not whole:
+        off_now = f"{plural(count, 'heads')} {'is' if count == 1 else 'are'} switched off"
+        st.caption(
+            f"{off_now}. Mask a word (select it, then M) to see the guesses without {'it' if count == 1 else 'them'}."
+        )
+        return
+    rows = [_row(before, after, count) for before, after in zip(whole, without, strict=True)]
+    st.table(rows, hide_index=True, alt="The guesses for each masked word, with all heads and without some")
+
+
+def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
+    return {
+        "masked word": f"{before.position + 1}: **“{plain(shorten(before.original))}”**",
+        "whole model": _best(before),
+        f"without {count} head{'s' if count > 1 else ''}": _best(after),
+        "change of its loss": f"{loss(after) - loss(before):+.2f} nats",
+    }
+
+
+def _best(prediction: Prediction) -> str:
+    shown = prediction.best[:GUESSES]
+    return ", ".join(f"{quoted(label, label == prediction.original)} {share:.1%}" for label, share in shown)
 
 
 def downloads(

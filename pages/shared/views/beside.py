@@ -18,7 +18,7 @@ from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
 from pages.shared.frame import choices, sidebar
-from pages.shared.frame.selection import Selection, head_options
+from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.views import input_choice
 
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
@@ -118,7 +118,7 @@ def _other_model(selection: Selection, view: View, original: OneInput, masked: S
     head = _head(checkpoint, selection.head)
     model = services.model(checkpoint, selection.settings.dtype)
     there = replace(selection, checkpoint=checkpoint)
-    other = input_choice.again(there, model)
+    other = input_choice.read(there, model)
     same = other.layout.tokens.labels == original.layout.tokens.labels
     positions = [position for position in masked if other.can_mask(position, model.tokens)] if same else []
     if not same:
@@ -130,7 +130,6 @@ def _other_model(selection: Selection, view: View, original: OneInput, masked: S
 def _head(checkpoint: Checkpoint, first: Head) -> Head:
     """The second head: the one after the first, until another is chosen."""
     options = head_options(checkpoint)
-    label = first.label()
-    after = options[(options.index(label) + 1) % len(options)] if label in options else options[0]
+    after = neighbor(first.label(), options)
     chosen = choices.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
     return Head.parse(chosen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -16,35 +18,63 @@ from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.frame.selection import Selection
 from pages.shared.frame.sidebar import MAX_LENGTH
 from pages.shared.views import corpus_search
-from pages.shared.views.sentences import SENTENCES
 
 KINDS = ("example", "own text", "corpus")
+# Sentences to begin with, each for something that heads are known to follow (CC0, written for this project): name shown
+# and used in permalinks -> (segment A, segment B)
+SENTENCES: dict[str, tuple[str, str]] = {
+    "Coreference": ("Anna lost her keys in the park, so she asked her brother whether he had seen them.", ""),
+    "Direct objects": ("The gardener planted tulips, watered the young trees and closed the gate.", ""),
+    "Possessives": ("The captain's daughter kept her father's letters in the ship's library.", ""),
+    "Prepositions": ("The key to the old door lay on a shelf in the kitchen of the house.", ""),
+    "Passives": ("The bridge was built in a year and has been repaired by the town since.", ""),
+    "Determiners and nouns": ("The stone city wall and the three market towers survived every long winter.", ""),
+    "Two segments": ("The farmer opened the gate of the field.", "The sheep ran out and he followed them."),
+    "Punctuation": ("It rained, it snowed, and then, at last, the sun came out.", ""),
+    "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
+    "Chinese": ("小美愛花。王先生愛書。", ""),
+}
 EACH_ITS_DIRECTION = (
     "<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
 )
 
 
 def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
-    """Draw the choice in one line, and what is seldom changed into `options`; raises InputError for a text without
-    tokens and a segment that is not there."""
+    """Draw the choice in one line, and what is seldom changed into `options`; raises as `read`."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
         links.back()
         if kind == "corpus":
-            return _segment(selection, model)
-        if kind == "example":
+            choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
+            corpus_search.draw(selection.source, lambda hit: _open(hit, _segments(selection, model)))
+        elif kind == "example":
             names = [*SENTENCES]
-            name = choices.selectbox(
-                "Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280
-            )
-            return from_text(*SENTENCES[name], model.tokens, selection.settings)
-        return _own(selection, model, options)
+            choices.selectbox("Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280)
+        else:
+            _own(options)
+        single = read(selection, model)
+        if kind == "corpus":
+            st.caption(f"{selection.source.name}, {single.example.where}")
+        return single
+
+
+def read(selection: Selection, model: AttentionModel) -> OneInput:
+    """The input that `choose` has drawn, as a model reads it; raises InputError for a text without tokens and a segment
+    that is not there."""
+    state = st.session_state
+    if state["input"] == "corpus":
+        example = _segments(selection, model).pick(int(state["segment"]))
+        return OneInput(example, layout_of(example, model.tokens))
+    if state["input"] == "example":
+        return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
+    text, second = (state[key][:MAX_CHARACTERS] for key in ("text", "second"))
+    return from_text(text, second, model.tokens, selection.settings, pre_split=state["given"])
 
 
 def say_cut(single: OneInput, selection: Selection) -> None:
     """What of the input is not shown, and the setting that shows it."""
     state = st.session_state
-    if state["input"] == "own text" and max(len(state["text"] or ""), len(state["second"] or "")) > MAX_CHARACTERS:
+    if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
         st.warning(
             f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
             "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
@@ -57,17 +87,6 @@ def say_cut(single: OneInput, selection: Selection) -> None:
             f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}",
             icon=":material/content_cut:",
         )
-
-
-def again(selection: Selection, model: AttentionModel) -> OneInput:
-    """The input that `choose` has drawn, as another model reads it."""
-    state = st.session_state
-    if state["input"] == "corpus":
-        return _pick(selection, model, int(state["segment"]))
-    if state["input"] == "example":
-        return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
-    text, second = ((state[key] or "")[:MAX_CHARACTERS] for key in ("text", "second"))
-    return from_text(text, second, model.tokens, selection.settings, pre_split=state["given"])
 
 
 def forget_marks() -> None:
@@ -83,44 +102,15 @@ def forget_masks() -> None:
     address.put("mask", "")
 
 
-def _own(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
+def _own(options: DeltaGenerator) -> None:
     st.html(EACH_ITS_DIRECTION)
-    text, second = (
-        choices.text(
-            label,
-            key=key,
-            default=value,
-            maximum=MAX_CHARACTERS,
-            on_change=forget_marks,
-            placeholder=placeholder,
-            width=width,
-        )[:MAX_CHARACTERS]
-        for label, placeholder, value, key, width in (
-            ("Segment A", "A sentence", "The cat sat on the mat because it was warm.", "text", "stretch"),
-            ("Segment B", "A second segment", "", "second", 160),
-        )
-    )
+    sentence = "The cat sat on the mat because it was warm."
+    more: dict[str, Any] = {"maximum": MAX_CHARACTERS, "on_change": forget_marks}
+    choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **more)
+    choices.text("Segment B", key="second", default="", placeholder="A second segment", width=160, **more)
+    about = "As in treebanks: each word is tokenized separately."
     with options:
-        pre_split = choices.toggle(
-            "Split words at spaces only",
-            key="given",
-            on_change=forget_marks,
-            help="As in treebanks: each word is tokenized separately.",
-        )
-    return from_text(text, second, model.tokens, selection.settings, pre_split=pre_split)
-
-
-def _segment(selection: Selection, model: AttentionModel) -> OneInput:
-    number = choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
-    corpus_search.draw(selection.source, lambda hit: _open(hit, _known(selection, model)))
-    single = _pick(selection, model, number)
-    st.caption(f"{selection.source.name}, {single.example.where}")
-    return single
-
-
-def _pick(selection: Selection, model: AttentionModel, number: int) -> OneInput:
-    example = _known(selection, model).pick(number)
-    return OneInput(example, layout_of(example, model.tokens))
+        choices.toggle("Split words at spaces only", key="given", on_change=forget_marks, help=about)
 
 
 def _open(hit: Hit, segments: FirstSegments) -> None:
@@ -129,5 +119,5 @@ def _open(hit: Hit, segments: FirstSegments) -> None:
     forget_marks()
 
 
-def _known(selection: Selection, model: AttentionModel) -> FirstSegments:
+def _segments(selection: Selection, model: AttentionModel) -> FirstSegments:
     return services.segments(selection.source, model, selection.settings)

@@ -37,7 +37,7 @@ from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame.selection import Selection
 from pages.shared.views import attention_panel, beside, cluster_view, head_view
-from pages.shared.views.sentences import SENTENCES
+from pages.shared.views.input_choice import SENTENCES
 
 BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its figure by layer, and what that shows
     "surface_patterns": (surface_figure, "Average attention to special tokens, punctuation and neighbors by layer"),
