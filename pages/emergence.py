@@ -6,7 +6,7 @@ from bertviz_core.emergence.result import Emergence
 from pages.shared import files, page
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import emergence_choice, emergence_details, emergence_view
+from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
 with page.title("emergence"):
@@ -28,12 +28,12 @@ with options:
     )
 with explored:
     emergence_view.explore(result, labels, selection)
-emergence_details.relations(result, selection)
-emergence_details.one_head(result, selection)
+emergence_view.relations(result, selection)
+emergence_view.one_head(result, selection)
 
 st.subheader("All steps")
 st.caption("Click a row to move the slider to its step.")
-emergence_details.table(result)
+emergence_view.table(result)
 page.downloads(result)
 page.ending(
     result,
