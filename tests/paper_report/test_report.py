@@ -16,9 +16,8 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import find
 from bertviz_core.paper_report.blocks import Bullets, Heading, Paragraph, Table
-from bertviz_core.paper_report.pages import to_html, write_report
+from bertviz_core.paper_report.pages import contents, to_html, write_report
 from bertviz_core.paper_report.request import ReportRequest
-from bertviz_core.paper_report.sections import contents
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 
