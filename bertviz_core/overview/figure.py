@@ -60,7 +60,7 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
             "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
             "rank": f"{relation.rank} of {heads}",
             "words": f"{relation.n:,}",
-            "direction": DIRECTIONS[relation.direction],
+            "direction": DIRECTIONS[relation.choice.direction],
         }
         for relation in relations
     ]

@@ -18,7 +18,7 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.heads import Choice, Head, all_heads, ranks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +59,7 @@ class Relation:
     """
 
     name: str
-    direction: int
-    head: Head
+    choice: Choice
     accuracy: float
     baseline: float
     offset: int
@@ -111,8 +110,7 @@ def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of the relations in which they are above the best fixed offset, the furthest above it on held-out
     text first."""
-    best = counts.best()[:, 1:].tolist()
-    each = (_relation(counts, row, Head(*best[row])) for row in counts.by_gain())
+    each = (_relation(counts, row, counts.best_choice(counts.relations[row]).head) for row in counts.by_gain())
     return list(islice((relation for relation in each if relation.accuracy > relation.baseline), count))
 
 
@@ -120,8 +118,7 @@ def _relation(counts: RelationCounts, row: int, head: Head) -> Relation:
     accuracy, offsets = counts.accuracy[:, row], counts.offset_accuracy[:, row]
     return Relation(
         counts.relations[row],
-        int(accuracy[:, *head].argmax()),
-        head,
+        Choice(int(accuracy[:, *head].argmax()), head),
         float(accuracy.max(0)[head]),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),

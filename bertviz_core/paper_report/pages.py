@@ -169,7 +169,7 @@ def _clearest(report: Report) -> Iterator[Block]:
     rows = [(each.head.label(), BEHAVIORS[each.behavior][-1], each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         rows += [
-            (each.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
+            (each.choice.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
             for each in relation_heads(report.results["dependency_heads"])
         ]
     yield Table("", ("head", "what it does", "this run", "baseline"), rows)
