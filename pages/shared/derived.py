@@ -52,14 +52,9 @@ def derived(work: Callable[..., T], *arguments: Any) -> T:
     value = work(*arguments)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    return _remembered(key, value)
-
-
-def _remembered(key: Hashable, value: T) -> T:
-    """The value, or the one that another thread has remembered meanwhile."""
     values, most = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
     with _lock:
-        value = values.setdefault(key, value)
+        value = values.setdefault(key, value)  # another thread may have computed it meanwhile
         while len(values) > most:
             values.popitem(last=False)
     return value
