@@ -114,16 +114,15 @@ def suffixes(analysis: str, result_class: type[Result]) -> tuple[str, ...]:
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
     """Suffix -> the bytes of a file, made when called."""
     files: dict[str, Callable[[], bytes]] = {
-        ".csv": lambda: to_csv(result),
-        ".json": lambda: to_json(result),
-        ".html": lambda: to_html(result),
-        ".svg": lambda: to_svg(result),
+        ".csv": partial(to_csv, result),
+        ".json": partial(to_json, result),
+        ".html": partial(to_html, result),
+        ".svg": partial(to_svg, result),
         ".safetensors": result.to_bytes,
     }
     for name in result.more_tables:
         files[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
-    analysis = ANALYSES.get(result.analysis)
-    if analysis and (latex := analysis.latex):
+    if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(result.default_view()).encode()
     return files
 
