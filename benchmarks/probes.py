@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.local_run import LocalRun
+from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome, guesses
