@@ -51,15 +51,14 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
 
 def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadColumn) -> None:
     """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
-    at = (selection.head.layer, selection.head.head)
-    rows = []
+    rows, head = [], selection.head
     for column in (first, *(column for column in analysis.columns if column != first)):
         values = column.read(result)
         if values is not None:
-            value = column.text(values[at])
+            value = column.text(values[head])
             if isinstance(result, HeadAverages) and column.quantity in result.present:
-                value += f" ± {column.half_width(result.interval(column.quantity)[at])}"
-            rows.append({"quantity": column.short, "value": value, "rank": f"{ranks(values)[at]} of {values.size}"})
+                value += f" ± {column.half_width(result.interval(column.quantity)[head])}"
+            rows.append({"quantity": column.short, "value": value, "rank": f"{ranks(values)[head]} of {values.size}"})
     st.markdown(f"**Head {selection.label}**")
     st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
 
