@@ -76,11 +76,15 @@ class QueueFull(BertvizError):
 SMALLER = "Earlier results are kept. Choose a smaller model, fewer inputs or shorter ones."
 
 
-def unexpected(error: BaseException) -> BertvizError:
+class Unexpected(BertvizError):
+    """An error that is not one of these, and that the user cannot fix."""
+
+
+def unexpected(error: BaseException) -> Unexpected:
     """What people are shown of an error that is none of the family, in one line; the log is to have the rest."""
     if isinstance(error, MemoryError):
-        return BertvizError("The job ran out of memory.", hint=SMALLER)
-    return BertvizError(
+        return Unexpected("The job ran out of memory.", hint=SMALLER)
+    return Unexpected(
         f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]}).",
         hint="Earlier results are kept. The server's log has the details.",
     )

@@ -33,7 +33,7 @@ with options:
         help="A head that is switched off gives its mean output over the corpus, in place of zeros.",
     )
 request = selection.request("ablation", {"mean": True} if mean else {})
-result = stored_result.result_or_stop(request, selection, Ablation)
+result = stored_result.result_or_stop(request, Ablation)
 base, head = selection.base, selection.head
 with controls:
     column = head_view.choose(ANALYSIS, result)

@@ -19,7 +19,7 @@ from pages.shared.views import cluster_view
 selection = sidebar.current()
 page.header("clustering", selection)
 request = selection.request("clustering")
-stored = stored_result.result_or_stop(request, selection, Clustering)
+stored = stored_result.result_or_stop(request, Clustering)
 head, base = selection.head, selection.base
 
 

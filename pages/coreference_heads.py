@@ -4,8 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, compared
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, answers
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Choice, arrow
@@ -26,7 +25,7 @@ FORMULAS = [  # in the order of DIRECTIONS
 selection = sidebar.current()
 page.header("coreference_heads", selection)
 request = selection.request("coreference_heads")
-stored = stored_result.result_or_stop(request, selection, CoreferenceHeads)
+stored = stored_result.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default="all")

@@ -18,7 +18,7 @@ page.header("dependency_heads", selection)
 choices, options = page.controls()
 with options:
     request = relation_view.choose_rule(selection)
-stored = stored_result.result_or_stop(request, selection, DependencyHeads)
+stored = stored_result.result_or_stop(request, DependencyHeads)
 with options:
     shown = relation_view.counts(stored, selection)
 result = derived(DependencyHeads.show, stored, shown)

@@ -14,7 +14,7 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("entropy", selection)
-result = stored_result.result_or_stop(selection.request("entropy"), selection, Entropy)
+result = stored_result.result_or_stop(selection.request("entropy"), Entropy)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)

@@ -11,7 +11,7 @@ from pages.shared.views import probe_view
 selection = sidebar.current()
 page.header("probes", selection)
 request = probe_view.choose(selection)
-result = stored_result.result_or_stop(request, selection, Probes)
+result = stored_result.result_or_stop(request, Probes)
 
 probe_view.headline(result)
 left, right = st.columns(2, gap="medium")

@@ -14,7 +14,7 @@ from pages.shared.views import head_view
 
 selection = sidebar.current()
 page.header("sep_gradients", selection)
-result = stored_result.result_or_stop(selection.request("sep_gradients"), selection, SepGradients)
+result = stored_result.result_or_stop(selection.request("sep_gradients"), SepGradients)
 column = head_view.choose(ANALYSIS, result)
 
 segments = int(result.segments.max())

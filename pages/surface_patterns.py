@@ -14,7 +14,7 @@ from pages.shared.views import head_view, norms_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
-result = stored_result.result_or_stop(selection.request("surface_patterns"), selection, SurfacePatterns)
+result = stored_result.result_or_stop(selection.request("surface_patterns"), SurfacePatterns)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)

@@ -190,8 +190,8 @@ class ChunkPass:
 def share_done(store: Store, request: Request) -> float | None:
     """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
-        if head := store.work_header(work_name(request)):
-            return float(json.loads(head)["__metadata__"]["share"])
+        if data := store.work(work_name(request)):
+            return float(metadata_of(data)["share"])
     return None
 
 

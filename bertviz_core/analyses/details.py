@@ -39,7 +39,7 @@ class StoredParts:
         """One part after another; of the arrays in `names` only a row, see `unpack_rows`. Raises StoreError where one
         is gone."""
         for number in range(self.count):
-            stream = self.store.detail(f"{self.key}/{number}")
+            stream = self.store.open(f"detail/{self.key}/{number}")
             if stream is None:
                 raise StoreError("The store has just dropped a part of these sentences.", hint="Reload the page.")
             with stream:
@@ -57,7 +57,7 @@ class StoredParts:
 
 def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     """What is beside the result with this key; None where the store does not have all parts (any more)."""
-    with suppress(StoreError, ValueError), store.detail(f"{key}/{COUNT}") or BytesIO(b"0") as stream:
+    with suppress(StoreError, ValueError), store.open(f"detail/{key}/{COUNT}") or BytesIO(b"0") as stream:
         count = int(stream.read())
         if count and all(store.has_detail(f"{key}/{number}") for number in range(count)):
             return StoredParts(store, key, source, count)

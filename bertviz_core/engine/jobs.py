@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from bertviz_core.access import LOCAL, Access
@@ -176,7 +177,7 @@ class Jobs:
 
     def _work(self, lane: Lane) -> None:
         while (job := self._next(lane)) is not None:
-            state, error = _outcome(lane.runner, job)
+            state, error = outcome(partial(_perform, lane.runner, job), f"job {job.title}")
             with self._lock:
                 if state != "done" or not job.then:
                     self._end(job, state, error)
@@ -200,16 +201,20 @@ class Jobs:
         job.finish(state, error)
 
 
-def _outcome(runner: Runner, job: Job) -> tuple[State, BertvizError | None]:
-    """Run a job to a final state, even where it raises."""
+def outcome(work: Callable[[], None], title: str) -> tuple[State, BertvizError | None]:
+    """Do some work to a final state, even where it raises."""
     try:
-        job.progress.start("Starting")
-        runner(job.task, job.progress)
+        work()
     except Cancelled as error:
         return "cancelled", error
     except BertvizError as error:
         return "failed", error
     except BaseException as error:  # a panic in Rust is not an Exception
-        log.error("job %s failed\n%s", job.title, traceback.format_exc())
+        log.error("%s failed\n%s", title, traceback.format_exc())
         return "failed", unexpected(error)
     return "done", None
+
+
+def _perform(runner: Runner, job: Job) -> None:
+    job.progress.start("Starting")
+    runner(job.task, job.progress)

@@ -102,13 +102,6 @@ class Store(StoreFolder):
             data: bytes | None = cache.get(f"work/{name}")
         return data
 
-    def work_header(self, name: str) -> bytes | None:
-        """Safetensors header of unfinished work, or None."""
-        if (stream := self.open(f"work/{name}")) is None:
-            return None
-        with stream:
-            return _header(stream)
-
     def keep_detail(self, name: str, data: bytes) -> None:
         """Keep a part of what a result was made from, which grows with the corpus; the limit drops it before any
         result. `name` begins with the result's key and a slash. Only details of other results make room for it.
@@ -122,10 +115,6 @@ class Store(StoreFolder):
             if cache.volume() + size > self.limit:
                 raise StoreError("The store has no room for a detail of a result.", hint="Raise BERTVIZ_STORE_LIMIT.")
             cache.set(key, data)
-
-    def detail(self, name: str) -> BinaryIO | None:
-        """A detail of a result as a stream, to be closed; None where the store does not have it."""
-        return self.open(f"detail/{name}")
 
     def has_detail(self, name: str) -> bool:
         """Whether the store has this detail of a result."""

@@ -71,11 +71,9 @@ class StoreFolder:
         self._current()
         return self._problem
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[diskcache.Cache]:
+    def reading(self) -> contextlib.AbstractContextManager[diskcache.Cache]:
         """The cache for reading; errors of sqlite and the system become StoreError."""
-        with self._guarded("cannot be read ({})") as cache:
-            yield cache
+        return self._guarded("cannot be read ({})")
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[BytesCache]:

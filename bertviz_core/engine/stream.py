@@ -74,7 +74,12 @@ def _run_group(
     partial = [accumulator.fresh() for accumulator in accumulators]
     try:
         batch = collate(group, model.tokens, model.device)
-        passing(model, batch, lambda layer: _update(partial, batch, layer))
+
+        def show(layer: Any) -> None:
+            for accumulator in partial:
+                accumulator.update(batch, layer)
+
+        passing(model, batch, show)
     except RuntimeError as error:
         if not _out_of_memory(error):
             raise
@@ -92,11 +97,6 @@ def _run_group(
     for accumulator, part in zip(accumulators, partial, strict=True):
         accumulator.merge(part)
     progress.advance(len(group))
-
-
-def _update(accumulators: Sequence[Accumulator], batch: Batch, layer: Any) -> None:
-    for accumulator in accumulators:
-        accumulator.update(batch, layer)
 
 
 def _out_of_memory(error: RuntimeError) -> bool:

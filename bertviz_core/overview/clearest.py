@@ -8,7 +8,7 @@ from typing import Any
 
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.heads import Head, highest
+from bertviz_core.heads import Choice, Head, highest
 from bertviz_core.overview.head_summary import Results
 
 # behavior -> the analysis and the quantity that show it
@@ -48,8 +48,7 @@ class RelationHead:
     """The best head of one relation, read in its better direction (0: dependent to head); fractions."""
 
     relation: str
-    direction: int
-    head: Head
+    choice: Choice
     accuracy: float
     baseline: float
 
@@ -76,17 +75,11 @@ def relation_heads(result: RelationCounts, count: int = 3) -> list[RelationHead]
     Args:
         result: The counts of one view.
     """
-    best, baseline, accuracy = result.best(), result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
-    rows = [row for row in result.by_gain() if accuracy[row] > baseline[row]]
+    names, baseline, accuracy = result.relations, result.offset_accuracy.max(0), result.accuracy.max((0, 2, 3))
+    rows = [row for row in result.by_gain() if accuracy[row] > baseline[row]][:count]
     return [
-        RelationHead(
-            result.relations[row],
-            int(best[row, 0]),
-            Head(int(best[row, 1]), int(best[row, 2])),
-            float(accuracy[row]),
-            float(baseline[row]),
-        )
-        for row in rows[:count]
+        RelationHead(names[row], result.best_choice(names[row]), float(accuracy[row]), float(baseline[row]))
+        for row in rows
     ]
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import Head
 from bertviz_core.models.encoding import Encoded, encode_words
 from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
@@ -129,13 +129,13 @@ def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterat
     """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
     the relation and their lines are red."""
     for each in relation_heads(result, RELATIONS):
-        sentences = examples(result, Choice(each.direction, each.head), each.relation)
+        sentences = examples(result, each.choice, each.relation)
         short = [example for example in sentences if SHORTEST <= len(example.sentence["words"]) <= LONGEST]
         for best in sorted(short, key=lambda each: (each.right / each.words, each.weight), reverse=True):
             example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
             if _fits(example, result):
                 what = f"{each.relation}, {each.accuracy:.1%}"
-                yield run(5, each.head, what, example, best.chosen, bool(each.direction))
+                yield run(5, each.choice.head, what, example, best.chosen, bool(each.choice.direction))
                 break
 
 

@@ -114,7 +114,7 @@ def _clearest(report: Report) -> Iterator[Block]:
     ]
     if "dependency_heads" in report.results:
         rows += [
-            (each.head.label(), each.relation, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
+            (each.choice.head.label(), each.relation, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
             for each in relation_heads(report.results["dependency_heads"])
         ]
     yield Table("", ("head", "what it does", "this run", "baseline"), rows)

@@ -10,7 +10,7 @@ import numpy as np
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.clustering.hover import unit_of
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes.figure import papers_scores, titles

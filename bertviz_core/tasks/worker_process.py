@@ -1,10 +1,10 @@
 """The inside of a worker process: `python -m bertviz_core.tasks.worker_process` performs the tasks that come in.
 
 It imports the modules that its arguments name first. A line of JSON is a message. In: {"task": ...} and
-{"cancel": true}. Out: {"ready": true} when it has imported them, {"progress": ...} while a task runs, then
-{"end": "done"}, {"end": "cancelled"}, or {"end": "failed", "error": ..., "broken": ...}, where broken says that the
-error was none that the user can fix: such a process is not used again. The end of the input ends the process at once,
-whatever it does, so that no worker outlives its server.
+{"cancel": true}. Out: {"ready": true} when it has imported them, {"progress": ...} while a task runs, then {"end":
+"done", "cancelled" or "failed", "error": ..., "broken": ...}, where broken says that the error was none that the user
+can fix: such a process is not used again. The end of the input ends the process at once, whatever it does, so that no
+worker outlives its server.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import queue
 import signal
 import sys
 import threading
-import traceback
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from bertviz_core.engine.jobs import outcome
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import BertvizError, Cancelled, unexpected
+from bertviz_core.errors import Unexpected
 from bertviz_core.tasks.tasks import Performer, Task
 
 EVERY = 0.2  # seconds between two messages of progress
 NICE = 5  # pages come first
-log = logging.getLogger(__name__)
 
 
 class Server:
@@ -77,27 +77,11 @@ def main() -> None:
         done = threading.Event()
         reporter = threading.Thread(target=_report, args=(server, progress, done), daemon=True)
         reporter.start()
-        outcome = _perform(performer, task, progress)
+        state, error = outcome(partial(performer.perform, task, progress), "a task")
         done.set()
         reporter.join()
-        server.say(**outcome)
-
-
-def _perform(performer: Performer, task: Task, progress: Progress) -> dict[str, Any]:
-    try:
-        performer.perform(task, progress)
-    except Cancelled:
-        return {"end": "cancelled"}
-    except BertvizError as error:
-        return _failed(error, broken=False)
-    except BaseException as error:  # a panic in Rust is not an Exception
-        log.error("a task failed\n%s", traceback.format_exc())
-        return _failed(unexpected(error), broken=True)
-    return {"end": "done"}
-
-
-def _failed(error: BertvizError, *, broken: bool) -> dict[str, Any]:
-    return {"end": "failed", "error": [error.what, error.where, error.hint], "broken": broken}
+        said = error and [error.what, error.where, error.hint]
+        server.say(end=state, error=said, broken=isinstance(error, Unexpected))
 
 
 def _report(server: Server, progress: Progress, done: threading.Event) -> None:

@@ -170,13 +170,12 @@ def breadth(results: Results, base: int) -> Findings:
 
 def syntax(results: Results, base: int) -> Findings:
     result = results["dependency_heads"].default_view()
-    row = result.relations.index(result.most_telling())
-    direction, layer, head = (int(i) for i in result.best()[row])
-    best, at = Head(layer, head), (direction, row, layer, head)
-    accuracy, offset = result.accuracy[at], result.offset_accuracy[:, row].max()
+    relation = result.most_telling()
+    row, choice = result.relations.index(relation), result.best_choice(relation)
+    best, accuracy, offset = choice.head, result.accuracy_of(choice, relation), result.offset_accuracy[:, row].max()
     gain, dobj = 100 * (accuracy - offset), paper.TABLE_1["dobj"]
     return Findings(
-        f"“{result.relations[row]}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
+        f"“{relation}”, by head {best.label(base)}: {accuracy:.1%}, where the best fixed offset has "
         f"{offset:.1%} (n = {int(result.n[:, row].sum()):,}).",
         f"Direct objects are {dobj[1] - dobj[2]:.0f} points above their offset in BERT-base; this model's clearest "
         f"relation is {gain:.0f} points above its own."

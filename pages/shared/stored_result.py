@@ -14,7 +14,6 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import UNKNOWN
 from pages.shared import services
 from pages.shared.frame import address
-from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
@@ -22,17 +21,9 @@ R = TypeVar("R", bound=Result)
 UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 
 
-def result_or_stop(request: Request, selection: Selection, result_class: type[R]) -> R:
-    """The stored result; without one the page shows the offer to compute it, the running job, or its error, and stops.
-
-    Args:
-        request: What the page shows.
-        selection: The choices of the sidebar.
-        result_class: Class of the result.
-
-    Returns:
-        The stored result, shared by all readers: its arrays are read-only.
-    """
+def result_or_stop(request: Request, result_class: type[R]) -> R:
+    """The stored result, of this class and read-only; without one the page shows the offer to compute it, the running
+    job, or its error, and stops."""
     result: R | None = services.find(request)
     if result is not None:
         warn_of_unknown(result)

@@ -106,19 +106,19 @@ def test_details_are_on_disk_before_their_sums_wait(masked, store, monkeypatch):
     examples = chunked_examples(request, masked)
     index = examples.index()
     names = [f"{request.key()}/{number}" for number in range(len(index.chunks))]
-    expected = [store.detail(name).read() for name in names]
+    expected = [store.open(f"detail/{name}").read() for name in names]
     other = Store(store.folder / "other")
     for chunk in reversed(index.chunks):
         computed = ChunkPass([request], index, masked, other, "here")  # goes on from what is kept
         part = examples.part(chunk, Slices(examples.source).read(chunk.start.offset, chunk.end))
         (sums,) = compute_chunk(masked, [request], part, Progress(), None)
         computed.take(chunk.number, [0], [sums.to_bytes()])
-        assert other.detail(names[chunk.number]).read() == expected[chunk.number]
+        assert other.open(f"detail/{names[chunk.number]}").read() == expected[chunk.number]
         (each,) = computed.sums
         assert not any(each.total.from_bytes(part).kept for part in each.waiting.values() if isinstance(part, bytes))
         assert not any(part.kept for part in each.waiting.values() if not isinstance(part, bytes))
     assert each.done == len(index.chunks)
-    assert [other.detail(name).read() for name in names] == expected
+    assert [other.open(f"detail/{name}").read() for name in names] == expected
 
 
 def chunked_examples(request, model):

@@ -10,8 +10,14 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
-from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, FOLDS, TYPE_ROWS, by_type
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BREAKDOWNS,
+    CANDIDATES,
+    DIRECTIONS,
+    FOLDS,
+    TYPE_ROWS,
+    by_type,
+)
 from bertviz_core.analyses.proportions import Estimate, is_above, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Choice, all_heads, highest
@@ -57,7 +63,7 @@ class AntecedentCounts(Result):
         return str(self.provenance["options"].get("candidates", CANDIDATES[0]))
 
     def with_predictions(self, predictions: Source, correct: np.ndarray) -> AntecedentCounts:
-        """One more system: another's chains, of which `correct` (group,) items are right, see `predictions`."""
+        """One more system: another's chains, of which `correct` (group,) items are right, see `baselines.score`."""
         named = {"name": predictions.name, "digest": predictions.digest}
         return replace(
             self,
@@ -128,7 +134,7 @@ class AntecedentCounts(Result):
         """(system, type) accuracy of the systems that heads are compared with."""
         return share(by_type(self.system_correct).sum(-1), self.n)
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def _rows(self) -> Iterator[dict[str, Any]]:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
         paper's measure; last the head that is best in the other direction, where there is one."""
         best = self.best()
@@ -159,7 +165,7 @@ class AntecedentCounts(Result):
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(list(self.rows()))
+        return pd.DataFrame(list(self._rows()))
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention; and every head and every system by distance and by gender."""

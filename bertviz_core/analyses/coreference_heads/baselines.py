@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
+from bertviz_core.analyses.coreference_heads.guesses import GROUPS, groups_of
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.agreement import Features, features
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument

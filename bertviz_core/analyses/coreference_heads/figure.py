@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,8 +11,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
-from bertviz_core.analyses.coreference_heads.groups import BREAKDOWNS, GENDERS, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.proportions import share, wilson
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
@@ -95,6 +93,7 @@ def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, b
         color, dash, symbol = LINES[index % len(LINES)]
         accuracy = share(right, total)
         low, high = wilson(right, total)
+        bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
         figure.add_scatter(
             x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
             y=accuracy,
@@ -102,17 +101,13 @@ def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, b
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
-            error_y=None if name in (CHANCE, RANDOM) else _bars(accuracy, low, high),  # these are exact
+            error_y=None if name in (CHANCE, RANDOM) else bars,  # these are exact
             customdata=np.stack([total, right], -1),
             hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.1~f}} of %{{customdata[0]:,}})<extra></extra>",
         )
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
     return finish(figure, 340)
-
-
-def _bars(accuracy: np.ndarray, low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
-    return {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
 
 
 def latex(result: AntecedentCounts) -> str:

@@ -1,4 +1,4 @@
-"""What a batch of windows is asked, as arrays; and what every head answers (4.3)."""
+"""What a batch of windows is asked, as arrays; what every head answers (4.3); and the groups that items are in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
+from bertviz_core.corpora.coreference.agreement import pronoun_gender
+from bertviz_core.corpora.coreference.head_words import TYPES, mention_type
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.windows import Window
 from bertviz_core.models.words import Membership, membership
@@ -19,12 +20,47 @@ if TYPE_CHECKING:
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")
 
+# The groups that items are counted in, on one axis (group,), so that no count ever grows with the corpus. An item is in
+# one of 3 types x 2 folds (the parity of its document's number), in one bin of distance, and, if it is a pronoun that
+# tells a gender, in that gender's group.
+FOLDS = 2
+BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
+BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
+GENDERS = ("masculine", "feminine", "neuter")
+DISTANCE = len(TYPES) * FOLDS  # where the bins begin
+GENDER = DISTANCE + len(BIN_NAMES)
+GROUPS = GENDER + len(GENDERS)
+TYPE_ROWS = ("all", *TYPES)
+BREAKDOWNS = {"distance": (slice(DISTANCE, GENDER), BIN_NAMES), "gender": (slice(GENDER, GROUPS), GENDERS)}
+
 
 def check_candidates(candidates: str) -> str:
     """The name of the candidates, checked to be one of CANDIDATES; raises SettingsError for another."""
     if candidates not in CANDIDATES:
         raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
     return candidates
+
+
+def groups_of(window: Window) -> np.ndarray:
+    """(item, group) bool."""
+    document, heads = window.document, window.heads
+    members = np.zeros((len(window.items), GROUPS), dtype=bool)
+    for row, item in enumerate(window.items):
+        head = heads[item.mention]
+        kind = mention_type(document, head)
+        distance = min(abs(head - heads[antecedent]) for antecedent in item.antecedents)
+        members[row, kind * FOLDS + document.number % FOLDS] = True
+        members[row, DISTANCE + int(np.searchsorted(BINS, distance))] = True
+        gender = pronoun_gender(document.words[head]) if TYPES[kind] == "pronoun" else ""
+        if gender:
+            members[row, GENDER + GENDERS.index(gender)] = True
+    return members
+
+
+def by_type(counts: np.ndarray) -> np.ndarray:
+    """(..., group) to (..., type, fold) with "all" as the first type, as TYPE_ROWS names them."""
+    typed = counts[..., :DISTANCE].reshape(*counts.shape[:-1], len(TYPES), FOLDS)
+    return np.concatenate([typed.sum(-2, keepdims=True), typed], -2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +85,8 @@ class Questions:
         item's head word to every word, and from every word to it."""
         import torch
 
-        rows = _take(self.membership.from_word, self.head, 1)  # (batch, item, token)
-        columns = _take(self.membership.to_word, self.head, 2)  # (batch, token, item)
+        rows = torch.take_along_dim(self.membership.from_word, self.head[:, :, None], 1)  # (batch, item, token)
+        columns = torch.take_along_dim(self.membership.to_word, self.head[:, None], 2)  # (batch, token, item)
         ahead = (rows[:, None] @ weights) @ self.membership.to_word[:, None]
         back = self.membership.from_word[:, None] @ (weights @ columns[:, None])
         return torch.stack([ahead, back.transpose(-1, -2)], 1)
@@ -99,12 +135,3 @@ def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tens
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)
     right = questions.right[:, None, None, None].expand(*guess.shape, -1)
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
-
-
-def _take(matrix: Tensor, index: Tensor, axis: int) -> Tensor:
-    """The rows (axis 1) or columns (axis 2) of each matrix of a batch that `index` (batch, item) names."""
-    other = 3 - axis
-    wide = index[:, :, None] if axis == 1 else index[:, None, :]
-    shape = list(wide.shape)
-    shape[other] = matrix.shape[other]
-    return matrix.gather(axis, wide.expand(shape))

@@ -14,14 +14,19 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
 from bertviz_core.analyses.coreference_heads.documents import KEPT, Items, shown
-from bertviz_core.analyses.coreference_heads.groups import GROUPS, groups_of
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, Questions, answers, questions
+from bertviz_core.analyses.coreference_heads.guesses import (
+    CANDIDATES,
+    DIRECTIONS,
+    GROUPS,
+    Questions,
+    answers,
+    groups_of,
+    questions,
+)
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.windows import Window, Windows
-
-SUMS = ("right", "total", "systems", "chance", "single")
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel
 
-__all__ = ["CoreferenceHeads", "Selections", "accumulator", "finish"]
+SUMS = ("right", "total", "systems", "chance", "single")
 
 
 class Selections:
@@ -117,7 +122,7 @@ class Selections:
         return none.joined(items for _, items in sorted(self.blocks.items()))
 
     def take_detail(self) -> dict[str, Any]:
-        """The items of a chunk, passage by passage, as `passage_blocks.StoredDocuments` reads them; without their
+        """The items of a chunk, passage by passage, as `passages.PassageQuery` reads them; without their
         words, so that a corpus that is deleted is gone. Only the first KEPT of the corpus stay here."""
         detail = self.items().by_passage().values()
         self.blocks = {number: items for number, items in self.blocks.items() if number < KEPT}

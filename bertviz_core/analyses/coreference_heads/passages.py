@@ -211,8 +211,8 @@ class PassageQuery(GuessQuery[PassageExample]):
         first of them."""
         last: Block | None = None
         for values, source in parts.read_with_words(("guess", "weight", "right"), self.choice.at):
-            right = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
-            block = _block(Items(values["items"], values["guess"], values["weight"], right), source)
+            values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
+            block = _block(Items.of(values), source)
             if last is not None:
                 own = int(np.searchsorted(block.items.passages(), last.items.passages()[-1], side="right"))
                 last = replace(last, items=last.items.joined([block.items.take(slice(own))]))

@@ -95,7 +95,7 @@ class Guesses:
         self.kept |= other.kept
 
     def take_detail(self) -> dict[str, Any]:
-        """The guesses of a chunk in file order, as `sentences.StoredSentences` reads them; without its words, so that a
+        """The guesses of a chunk in file order, as `sentences.SentenceQuery` reads them; without its words, so that a
         corpus that is deleted is gone. Only the first EXAMPLES of the corpus stay here."""
         numbers = sorted(self.kept)
         values: dict[str, Any] = self.joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}

@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.proportions import Estimate, best_heads, is_above, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
-from bertviz_core.heads import Choice, Head, all_heads, arrow, highest
+from bertviz_core.heads import Choice, Head, all_heads, arrow
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,10 +63,6 @@ class RelationCounts(Result):
     def above(self) -> np.ndarray:
         """(relation,) whether the best head is above the best fixed offset (docs/methods.md, section 6)."""
         return is_above(self.heldout(), self.n.sum(0), self.offset_accuracy.max(0), len(self.relations))
-
-    def best_in(self, relation: str, direction: int) -> Head:
-        """The head with the highest accuracy on a relation in one direction, the first of equals."""
-        return highest(self.correct.sum(0)[direction, self.relations.index(relation)])
 
     def best_choice(self, relation: str) -> Choice:
         """The head with the highest accuracy on a relation, in its better direction, the first of equals."""

@@ -11,8 +11,9 @@ from threading import Timer
 
 import streamlit as st
 
-from bertviz_core.analyses.registry import ANALYSES, shared_pass
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import shared
 from bertviz_core.engine import jobs
 from bertviz_core.engine.jobs import Job, Jobs
 from bertviz_core.errors import BertvizError, Cancelled
@@ -29,9 +30,7 @@ _leaving: dict[str, Timer] = {}  # by asker: whose connection is closed
 
 def analysis(request: Request) -> None:
     """Queue an analysis, and those that the same pass gives with it."""
-    analysis = ANALYSES[request.analysis]
-    requests = [request.for_analysis(each.name) for each in shared_pass(analysis)]
-    _ask(request.key(), analysis.title, lambda: tasks.analyses(requests, services.store()))
+    _ask(request.key(), ANALYSES[request.analysis].title, lambda: tasks.analyses(shared(request), services.store()))
 
 
 def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
@@ -96,8 +95,7 @@ def job(key: str) -> Job | None:
 
 def job_of(request: Request) -> Job | None:
     """This reader's last job that would make this result: one of everything, its own, or one that shares its pass."""
-    together = shared_pass(ANALYSES[request.analysis])
-    keys = [request.key(), *(request.for_analysis(other.name).key() for other in together)]
+    keys = [request.key(), *(other.key() for other in shared(request))]
     wider = [job for job in _mine().values() if not job.finished and request.key() in job.key.split("/")]
     return next(filter(None, [*wider, *map(job, keys)]), None)
 

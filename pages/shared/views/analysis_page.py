@@ -29,7 +29,7 @@ def show(analysis: Analysis) -> None:
     request = selection.request(analysis.name)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
-    result = stored_result.result_or_stop(request, selection, analysis.result_class)
+    result = stored_result.result_or_stop(request, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
         _heads(analysis, result, values, selection)

@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import Head
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
 from bertviz_core.overview.head_summary import Results
@@ -68,29 +68,25 @@ def relations(results: Results, selection: Selection) -> None:
         return
     shown = derived(DependencyHeads.show_default, results["dependency_heads"])
     for each in derived(relation_heads, shown):
-        label = each.head.label(selection.base)
+        direction, head = each.choice
+        label = head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
                 f"**{plain(each.relation)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
                 f"{each.baseline:.1%}"
             )
-            links.to(
-                "dependency_heads",
-                "Show all sentences",
-                each.head,
-                ":material/account_tree:",
-                relation=each.relation,
-            )
+            icon = ":material/account_tree:"
+            links.to("dependency_heads", "Show all sentences", head, icon, relation=each.relation)
         best = derived(_best, shown, each)
-        drawn = [(example.where, example_svg(example, Choice(each.direction, each.head))) for example in best]
-        targets = [links.to_tree(example.sentence, example.chosen, each.direction, each.head) for example in best]
+        drawn = [(example.where, example_svg(example, each.choice)) for example in best]
+        targets = [links.to_tree(example.sentence, example.chosen, direction, head) for example in best]
         addresses = links.hidden(f"gallery-{each.relation}", targets)
         drawings(drawn, f"gallery-{each.relation}", addresses)
 
 
 def _best(shown: ShownRelations, each: RelationHead) -> list[SentenceExample]:
     """The sentences that are shown of a relation."""
-    sentences = examples(shown, Choice(each.direction, each.head), each.relation)
+    sentences = examples(shown, each.choice, each.relation)
     right = sorted(
         (example for example in sentences if example.right == example.words), key=lambda example: -example.weight
     )

@@ -13,8 +13,7 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM, score
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.documents import KEPT
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -17,17 +17,8 @@ from pages.shared.views import corpus_search
 Entry = TypeVar("Entry")
 
 
-class Filter(NamedTuple):
-    """The reader's choices: fields of a GuessQuery."""
-
-    which: str
-    minimum: float
-    searched: tuple[str, ...]
-    order: str
-
-
-def choose(which: str, order: str, minimum: str, search: str) -> Filter:
-    """Draw the choices in one line.
+def choose(which: str, order: str, minimum: str, search: str) -> tuple[str, float, tuple[str, ...], str]:
+    """Draw the choices in one line: the fields of a GuessQuery after its head.
 
     Args:
         which: Key of the choice between right and wrong guesses.
@@ -39,7 +30,7 @@ def choose(which: str, order: str, minimum: str, search: str) -> Filter:
         chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=order, width=200)
         weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=220)
-        return Filter(chosen, weight, corpus_search.words(search), order)
+        return chosen, weight, corpus_search.words(search), order
 
 
 def all_parts(request: Request, is_whole: bool) -> StoredParts | None:

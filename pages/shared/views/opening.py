@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads.groups import TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest

@@ -70,13 +70,8 @@ def numbers(result: Probes) -> list[tuple[str, str, str]]:
         for text in ["as released; " if probe.endswith(AS_RELEASED) else ""]
     ]
     if control := result.about.get("control"):
-        entries.append(
-            (
-                "Selectivity, attention only",
-                f"{100 * control['selectivity']:.1f}",
-                f"control task: {control['accuracy']:.1%}",
-            )
-        )
+        selectivity = f"{100 * control['selectivity']:.1f}"
+        entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
     if vectors := result.about.get("vectors"):
         source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
         entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))

@@ -15,7 +15,7 @@ from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import MIN_SCORED, wilson
 from bertviz_core.analyses.request import Request
-from bertviz_core.heads import Choice, Head, arrow
+from bertviz_core.heads import Choice, Head, arrow, highest
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.style import percent
 from pages.shared import services
@@ -103,7 +103,9 @@ def opening_head(selection: Selection) -> Head | None:
     relation = relation if relation in result.relations else result.most_telling()
     best = result.best_choice(relation)
     direction = choices.ahead("direction", "")
-    return result.best_in(relation, DIRECTIONS.index(direction)) if direction in DIRECTIONS else best.head
+    if direction not in DIRECTIONS:
+        return best.head
+    return highest(result.correct.sum(0)[DIRECTIONS.index(direction), result.relations.index(relation)])
 
 
 def say_view(result: RelationCounts, view: str) -> None:

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, score_windows
-from bertviz_core.analyses.coreference_heads.groups import BIN_NAMES, TYPE_ROWS, by_type
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS
-from bertviz_core.analyses.coreference_heads.measure import CoreferenceHeads, Selections, finish
+from bertviz_core.analyses.coreference_heads.guesses import BIN_NAMES, CANDIDATES, DIRECTIONS, TYPE_ROWS, by_type
+from bertviz_core.analyses.coreference_heads.measure import Selections, finish
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.corpora.coreference.head_words import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path

@@ -30,14 +30,6 @@ MOST = 30  # words of a passage, so that documents have several
 WHOLE = passages.passages
 
 
-@pytest.fixture(scope="module")
-def model(tiny_folder):
-    from bertviz_core.models import checkpoint
-    from bertviz_core.models.loading import load
-
-    return load(checkpoint.find(str(tiny_folder)), "cpu")
-
-
 @pytest.fixture(scope="module", autouse=True)
 def short_passages():
     with pytest.MonkeyPatch.context() as patch:
@@ -47,30 +39,30 @@ def short_passages():
 
 
 @pytest.fixture(scope="module")
-def whole(model):
+def whole(tiny):
     """The result with all items in it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "KEPT", 10**9)
-        return compute(request_of(model), None, model=model).default_view()
+        return compute(request_of(tiny), None, model=tiny).default_view()
 
 
 @pytest.fixture(scope="module")
-def stored(model, tmp_path_factory):
+def stored(tiny, tmp_path_factory):
     """The same from small chunks, with the first items alone in the result; and where the others are."""
-    store, request = Store(tmp_path_factory.mktemp("store")), request_of(model)
+    store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK_TOKENS", 150)
         patch.setattr(measure, "KEPT", KEPT)
-        result = compute(request, store, model=model)
+        result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 5
     return result, where
 
 
-def request_of(model) -> Request:
+def request_of(tiny) -> Request:
     documents = (FOLDER / "coreference.conllu").read_text(encoding="utf-8").split("# newdoc")[: DOCUMENTS + 1]
     source = from_bytes("# newdoc".join(documents).encode(), "some documents")
-    return Request("coreference_heads", model.checkpoint, source, Settings(max_length=48))
+    return Request("coreference_heads", tiny.checkpoint, source, Settings(max_length=48))
 
 
 def literal(result, choice: Choice) -> list[dict]:
@@ -111,14 +103,14 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
                 assert len(example.drawn) == sum(not guess.is_outside for guess in example.listed)
 
 
-def test_a_guess_names_its_words_and_its_window(model, whole, stored) -> None:
+def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
     """The windows are those in which the corpus is read, and the mention's head word stands where it is said to."""
     choice = Choice(0, Head(1, 0))
     query = PassageQuery(choice)
     counts = tally(stored[1], query)
     guesses = [guess for example in page(stored[1], query, counts, 0, int(counts.sum())) for guess in example.listed]
-    request = request_of(model)
-    windows = list(Windows(request.source, model.tokens, request.settings))
+    request = request_of(tiny)
+    windows = list(Windows(request.source, tiny.tokens, request.settings))
     expected = sorted(
         (window.document.words[slice(*window.span)], window.heads[item.mention] - window.span[0])
         for window in windows
@@ -143,7 +135,7 @@ def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
     where = stored[1]
     words = {word for document in whole.documents for word in document["words"] if len(word) > 6}
     for number in range(where.count):
-        with where.store.detail(f"{where.key}/{number}") as stream:
+        with where.store.open(f"detail/{where.key}/{number}") as stream:
             data = stream.read()
         assert not any(word.encode() in data for word in words)
 
@@ -151,7 +143,7 @@ def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
 def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     where, store = stored[1], Store(tmp_path)
     for name in ("0", "1", details.COUNT):
-        with where.store.detail(f"{where.key}/{name}") as stream:
+        with where.store.open(f"detail/{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):

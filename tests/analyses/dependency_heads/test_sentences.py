@@ -28,28 +28,20 @@ KEPT = 3
 
 
 @pytest.fixture(scope="module")
-def whole(tiny_module):
+def whole(tiny):
     """The result with all sentences in it."""
-    return compute(request_of(tiny_module), None, model=tiny_module)
+    return compute(request_of(tiny), None, model=tiny)
 
 
 @pytest.fixture(scope="module")
-def tiny_module(tiny_folder):
-    from bertviz_core.models import checkpoint
-    from bertviz_core.models.loading import load
-
-    return load(checkpoint.find(str(tiny_folder)), "cpu")
-
-
-@pytest.fixture(scope="module")
-def stored(tiny_module, tmp_path_factory):
+def stored(tiny, tmp_path_factory):
     """The same from small chunks, with the first sentences alone in the result; and where the others are."""
-    store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny_module)
+    store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK_TOKENS", 60)
         for module in (guesses, measure):
             patch.setattr(module, "EXAMPLES", KEPT)
-        result = compute(request, store, model=tiny_module)
+        result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 3
     return result, where
@@ -105,7 +97,7 @@ def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> N
 def test_the_disk_has_no_words_of_a_treebank(stored) -> None:
     _, where = stored
     for number in range(where.count):
-        with where.store.detail(f"{where.key}/{number}") as stream:
+        with where.store.open(f"detail/{where.key}/{number}") as stream:
             assert b"clockmaker" not in stream.read()
 
 
@@ -113,7 +105,7 @@ def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> Non
     _, where = stored
     store = Store(tmp_path)
     for name in ("0", "1", details.COUNT):
-        with where.store.detail(f"{where.key}/{name}") as stream:
+        with where.store.open(f"detail/{where.key}/{name}") as stream:
             store.keep_detail(f"key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
