@@ -12,9 +12,9 @@ from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import find_source
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.annotated import Windows
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
-from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Execution, Settings
 
 SECONDS = 60  # of wall time, for 50 documents of 2,000 words on two cores

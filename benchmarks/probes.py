@@ -22,8 +22,8 @@ from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
 from bertviz_core.analyses.local_run import LocalRun
+from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.options import ProbeOptions
 from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch, ProbeSettings
 from bertviz_core.analyses.probes.scoring import Outcome, guesses
@@ -31,9 +31,9 @@ from bertviz_core.analyses.probes.training import PAPER_RATE, Data, Schedule, fi
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import find_source
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
-from bertviz_core.models.sentences import Sentences
 from bertviz_core.settings import Execution, Settings
 
 KINDS = ("attention-only", "attention-and-words")

@@ -28,7 +28,7 @@ from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens, prepare
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings, Weights

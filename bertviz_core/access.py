@@ -43,14 +43,8 @@ LOCAL = Access()  # of the command line, whose user has a shell anyway
 
 
 def from_environment(variables: Mapping[str, str] | None = None) -> Access:
-    """Read the limits of the app from `BERTVIZ_*` variables.
-
-    Args:
-        variables: The environment; the process's own where it is None.
-
-    Raises:
-        SettingsError: A variable cannot be read. The app then opens nothing at all.
-    """
+    """Read the limits of the app from `BERTVIZ_*` variables, the process's own where `variables` is None. Raises
+    SettingsError for a variable that cannot be read: the app then opens nothing at all."""
     env = os.environ if variables is None else variables
     public = _switch(env, "BERTVIZ_PUBLIC")
     return Access(

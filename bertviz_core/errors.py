@@ -4,12 +4,7 @@ QUOTED = 300  # characters: an input of megabytes is not sent back
 
 
 def shorten(text: str, maximum: int = QUOTED) -> str:
-    """A long text without its middle, so that what it begins and ends with can be read.
-
-    Args:
-        text: Any text.
-        maximum: The most characters of the result.
-    """
+    """A text of more than `maximum` characters without its middle, so that its beginning and end can be read."""
     if len(text) <= maximum:
         return text
     head = 2 * maximum // 3

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from bertviz_core.errors import SettingsError
+from bertviz_core.numbers import small_int
 
 Mode = Literal["corrected", "paper"]
 MODES: tuple[Mode, ...] = ("corrected", "paper")
@@ -49,14 +50,8 @@ class Settings:
         return values
 
     def check(self, longest: int | None) -> None:
-        """Check the values against the model's limit and their ranges.
-
-        Args:
-            longest: `max_length` of the model's Checkpoint, None for any length.
-
-        Raises:
-            SettingsError: A value is out of its range, or more than the model allows.
-        """
+        """Raises SettingsError for a value out of its range, or a length above `longest`: the `max_length` of the
+        model's Checkpoint, None for any length."""
         if longest is not None and self.max_length > longest:
             raise SettingsError(
                 f"Segments of {self.max_length} tokens are longer than this model allows ({longest}).",
@@ -95,14 +90,10 @@ class Execution:
 
 
 def app_execution() -> Execution:
-    """How the app computes: with BERTVIZ_WORKERS workers, on the Ray cluster at BERTVIZ_RAY."""
-    return Execution(
-        workers=workers_from(os.environ.get("BERTVIZ_WORKERS", "0")), ray=os.environ.get("BERTVIZ_RAY", "")
-    )
-
-
-def workers_from(text: str) -> int:
-    """A number of workers; raises SettingsError for anything else."""
-    if text.isdecimal() and int(text) < 100_000:
-        return int(text)
-    raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")
+    """How the app computes: with BERTVIZ_WORKERS workers, on the Ray cluster at BERTVIZ_RAY; raises SettingsError for a
+    number of workers that is none."""
+    text = os.environ.get("BERTVIZ_WORKERS", "0")
+    workers = small_int(text)
+    if workers is None or workers >= 100_000:
+        raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")
+    return Execution(workers=workers, ray=os.environ.get("BERTVIZ_RAY", ""))

@@ -16,7 +16,7 @@ from bertviz_core.analyses.ablation.figure import (
 )
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.numbers import number
-from pages.shared import boxes, page, stored_result
+from pages.shared import page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
 from pages.shared.views import ablation_view, head_view
@@ -55,15 +55,10 @@ if "to_sep_loss_change" in result.present:
 correlation = result.correlation()
 entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))
 
-left, right = st.columns([3, 2], gap="medium")
-with left:
-    st.markdown("**Change of the loss** by layer, a dot for each head")
-    alt = "Change of the masked-word loss by layer, a dot for each head: without the head, and without [SEP] alone"
-    page.chart(page.drawn(paper_figure, result, base), "ablation-figure", alt, head=head)
-with right:
-    st.markdown(f"**Head map**: {column.short}")
-    alt = f"Map of all heads, layer by head, colored by {column.label}"
-    page.head_map(derived(change_map, result, column, base), "ablation-map", alt, selection)
+figure, squares = page.drawn(paper_figure, result, base), derived(change_map, result, column, base)
+alt = "Change of the masked-word loss by layer, a dot for each head: without the head, and without [SEP] alone"
+heading = "**Change of the loss** by layer, a dot for each head"
+head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading)
 page.metrics(entries)
 st.caption("A head matters where the loss without it rises by more than its 95% interval.")
 
@@ -99,7 +94,8 @@ st.dataframe(group_rows(result), hide_index=True, height="content", alt="A row f
 st.subheader("All heads")
 page.table(result, result.present, selection, "ablation-table")
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"\Delta_{lh} = \frac{1}{S}\sum_{s=1}^{S} \bigl(L_s^{\text{without } lh} - L_s\bigr) \qquad"
     r"E_{lh} = \frac{1}{S}\sum_{s=1}^{S} \frac{1}{N_s}\sum_{i=1}^{N_s}"
     r"\left|o_i^{lh} \cdot \frac{\partial L_s}{\partial o_i^{lh}}\right|",
@@ -111,5 +107,3 @@ page.about(
     measure,
     section=12,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

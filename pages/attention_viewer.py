@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.models.predictions import predict
-from bertviz_core.models.single_input import mask
+from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import boxes, page, services

@@ -5,13 +5,12 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
-from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from pages.shared import boxes, page, services, stored_result
+from pages.shared import page, services, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar, uploads
 from pages.shared.views import cluster_view
@@ -41,16 +40,16 @@ with st.container(horizontal=True, vertical_alignment="center"):
     own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
     digests = tuple(source.digest for kind in own.values() for source in kind)
     named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
-result = derived(cluster_view.labeled, cluster_view.pictured(stored, root), limits, tuple(named.items()))
+result = derived(Clustering.labeled, cluster_view.pictured(stored, root), limits, named)
 
-closeness, pair = derived(cluster_view.summary, result)
+closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
 ratio = closeness.ratio
 follows = f": heads of one layer are {1 - ratio:.0%} closer." if ratio < 1 else ": heads do not cluster by layer."
 comparable = ratio >= 0  # not NaN
-st.markdown(f"**{closeness.text(unit_of(result))}**{follows if comparable else '.'}")
+st.markdown(f"**{closeness.text(result.unit)}**{follows if comparable else '.'}")
 similar = "–", "this model has one head"
 if pair:
-    similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {unit_of(result)}"
+    similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
 labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTAUGHT]
 left, right = st.columns(2, gap="medium")
 with left:
@@ -84,7 +83,8 @@ columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
 heads = derived(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",
     "Section 6. The divergence of two heads is the exact mean over all tokens of JS between their attention "
     "distributions, in nats (at most log 2 = 0.693). In the mode “as in the paper” it is the sum, with attention "
@@ -93,5 +93,3 @@ page.about(
     divergences,
     section=9,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

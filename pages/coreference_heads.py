@@ -10,7 +10,7 @@ from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
-from pages.shared import boxes, page, stored_result
+from pages.shared import page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
 from pages.shared.views import coreference_view
@@ -74,7 +74,8 @@ frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
 page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     FORMULAS[choice.direction],
     f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention to a split "
     "word is summed over its pieces, attention from it is averaged (in the mode “as in the paper” only its first "
@@ -85,6 +86,5 @@ page.about(
     f"stored beside the result; where the store's limit has dropped them, those for the first {KEPT:,} remain.",
     answers,
     section=7,
+    unit="windows",
 )
-boxes.skipped(result.provenance, "windows")
-page.provenance(result)

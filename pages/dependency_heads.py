@@ -54,7 +54,8 @@ relation_view.sentences(stored, shown, request, relation, choice, selection.labe
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):
     st.code(derived(latex, result), language="latex")
-page.about(
+page.ending(
+    result,
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
     "Section 4.2. A head's guess for a word is the other word with the highest word-level attention, excluding [CLS] "
     "and [SEP]; attention to a split word is summed over its pieces, attention from it is averaged. *all* counts "
@@ -65,6 +66,5 @@ page.about(
     "Journal with Stanford Dependencies.",
     best_words,
     section=6,
+    unit="sentences",
 )
-boxes.skipped(result.provenance, "sentences")
-page.provenance(result)

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
-from pages.shared import boxes, files, page
+from pages.shared import files, page
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import emergence_choice, emergence_details, emergence_view
+from pages.shared.views import emergence_choice, emergence_view
 
 selection = sidebar.current()
 with page.title("emergence"):
@@ -16,10 +16,10 @@ result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.origin(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
-course = derived(emergence_view.course, result)
+labels = derived(Emergence.behaviors, result)
 with claim:
-    emergence_view.claim(result, course)
-emergence_view.appearances(result, course)
+    emergence_view.claim(result)
+emergence_view.appearances(result, labels)
 with options:
     choices.toggle(
         "Linear axis",
@@ -27,15 +27,16 @@ with options:
         help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
     )
 with explored:
-    emergence_view.explore(result, course, selection)
-emergence_details.relations(result, selection)
-emergence_details.one_head(result, selection)
+    emergence_view.explore(result, labels, selection)
+emergence_view.relations(result, selection)
+emergence_view.one_head(result, selection)
 
 st.subheader("All steps")
 st.caption("Click a row to move the slider to its step.")
-emergence_details.table(result, course)
+emergence_view.table(result)
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"\hat{r}(t) = \max_{h} \text{accuracy}_{h}(t) \qquad \text{beside} \qquad \text{accuracy}_{h^*}(t), \; "
     r"h^* = \arg\max_h \text{accuracy}_h(t_{\text{last}})",
     "Not in the paper: the analyses of sections 3.1, 3.3 and 4.2 for every checkpoint of a training run, on the same "
@@ -48,5 +49,3 @@ page.about(
     "which the training setup changed.",
     Emergence.followed,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

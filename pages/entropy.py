@@ -8,7 +8,7 @@ from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.measure import measure
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page, stored_result
+from pages.shared import page, stored_result
 from pages.shared.frame import choices, sidebar
 from pages.shared.views import head_view
 
@@ -35,16 +35,12 @@ if "from_cls" in result.present:
 broadest = result["max_weight"].flat[result["entropy"].argmax()]
 entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
 
-left, right = st.columns([3, 2], gap="medium")
-with left:
-    alt = "Entropy of attention by layer in nats, a dot for each head, for all tokens and for [CLS] alone"
-    page.chart(page.drawn(paper_figure, result, selection.base), "entropy-figure", alt, head=selection.head)
-with right:
-    unit, top = ("share", 1.0) if column.quantity == "max_weight" else ("nats", result.uniform)
-    st.markdown(f"**Head map**: {'' if column.quantity == 'max_weight' else 'entropy, '}{column.short}")
-    squares = value_map(result[column.quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
-    alt = f"Map of all heads, layer by head, colored by {column.short}"
-    page.head_map(squares, "entropy-map", alt, selection)
+figure = page.drawn(paper_figure, result, selection.base)
+alt = "Entropy of attention by layer in nats, a dot for each head, for all tokens and for [CLS] alone"
+share = column.quantity == "max_weight"
+unit, top, title = ("share", 1.0, "") if share else ("nats", result.uniform, "entropy, ")
+squares = value_map(result[column.quantity], unit, base=selection.base, limits=(0.0, top), unit=unit)
+with head_view.figure_and_map(figure, alt, squares, f"{title}{column.short}", "entropy", selection):
     head_view.numbers(ANALYSIS, result, selection, column)
 
 page.metrics(entries)
@@ -52,7 +48,8 @@ head_view.examples(result, selection, column)
 st.subheader("All heads")
 page.table(result, [name for name in result.present if name != "uniform"], selection, "entropy-table")
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",
     "Section 3.3, in nats, with 0 log 0 = 0. Entropies are averaged within each segment, then over segments. The "
     "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
@@ -60,5 +57,3 @@ page.about(
     measure,
     section=4,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from pages.shared import boxes, page, stored_result
+from pages.shared import page, stored_result
 from pages.shared.frame import sidebar
 from pages.shared.views import probe_view
 
@@ -38,7 +38,8 @@ page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=Fa
 probe_view.sentences(result, request)
 
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"p(i \mid j) \propto \exp \sum_k \left( W_k (v_i \oplus v_j)\, A^k_{ij} + U_k (v_i \oplus v_j)\, A^k_{ji} \right)",
     "Section 5. p(i | j) is the probability that word i governs word j; *attention only* uses scalar weights in place "
     "of the products with word vectors, and is convex. ROOT is an additional candidate with its own weights for "
@@ -50,6 +51,5 @@ page.about(
     "on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,
     section=8,
+    unit="sentences",
 )
-boxes.skipped(result.provenance, "sentences")
-page.provenance(result)

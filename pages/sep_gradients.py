@@ -7,8 +7,9 @@ from bertviz_core.analyses.sep_gradients import ANALYSIS
 from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.measure import measure
 from bertviz_core.analyses.sep_gradients.result import SepGradients
+from bertviz_core.claims.claim import no_op_layer
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page, stored_result
+from pages.shared import page, stored_result
 from pages.shared.frame import sidebar
 from pages.shared.views import head_view
 
@@ -23,35 +24,23 @@ entries = [
     ("Masked-word accuracy", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
 ]
 if "to_sep" in result.present:
-    attention, gradient, other = map(result.layer_means, ("attention_to_sep", "to_sep", "to_other"))
-    peak = attention.argmax()
-    layer, ratio = peak + selection.base, gradient[peak] / other[peak]
+    peak, attention, ratio = no_op_layer(result)
+    layer = peak + selection.base
     st.markdown(
-        f"**Attention to [SEP] is highest in layer {layer} ({attention[peak]:.1%}); there it matters {ratio:.2f} times "
+        f"**Attention to [SEP] is highest in layer {layer} ({attention:.1%}); there it matters {ratio:.2f} times "
         "as much as attention to other tokens.**"
     )
     entries += [
-        (
-            f"Attention to [SEP], layer {layer}",
-            f"{attention[peak]:.1%}",
-            f"paper: {max(paper.LAYER_MEANS['to_sep']):.0%}",
-        ),
+        (f"Attention to [SEP], layer {layer}", f"{attention:.1%}", f"paper: {max(paper.LAYER_MEANS['to_sep']):.0%}"),
         ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
     ]
 
+figure = page.drawn(paper_figure, result, selection.base)
+alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
 values = result[column.quantity]
-left, right = st.columns([3, 2], gap="medium")
-with left:
-    alt = "Mean gradient magnitude by layer on a log axis, a dot for each head, for four classes of target tokens"
-    page.chart(page.drawn(paper_figure, result, selection.base), "gradient-figure", alt, head=selection.head)
-with right:
-    st.markdown(f"**Head map**: {column.short}")
-    share = column.quantity.startswith("attention")
-    limits, unit = ((0.0, 1.0), "share") if share else ((0.0, float(values.max())), "nats")
-    squares = value_map(values, unit, base=selection.base, limits=limits, unit=unit)
-    alt = f"Map of all heads, layer by head, colored by {column.short}"
-    page.head_map(squares, "gradient-map", alt, selection)
-
+limit, unit = (1.0, "share") if column.quantity.startswith("attention") else (float(values.max()), "nats")
+squares = value_map(values, unit, base=selection.base, limits=(0.0, limit), unit=unit)
+head_view.figure_and_map(figure, alt, squares, column.short, "gradient", selection)
 page.metrics(entries)
 if "to_sep" in result.present:
     st.subheader("Is attention to [SEP] a no-op?")
@@ -73,7 +62,8 @@ head_view.examples(result, selection, column)
 st.subheader("All heads")
 page.table(result, result.present, selection, "gradient-table")
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
     r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
     r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
@@ -86,5 +76,3 @@ page.about(
     measure,
     section=3,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

@@ -3,18 +3,18 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.surface_patterns import ANALYSIS, QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
-from bertviz_core.analyses.surface_patterns.result import QUANTITIES, SurfacePatterns
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page, stored_result
+from pages.shared import page, stored_result
 from pages.shared.frame import choices, sidebar
 from pages.shared.views import head_view, norms_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
-result = stored_result.result_or_stop(selection.request("surface_patterns"), SurfacePatterns)
+result = stored_result.result_or_stop(selection.request("surface_patterns"), HeadAverages)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
@@ -37,15 +37,10 @@ for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
         entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(printed):.2f}"))
 beside = norms_view.change(result, selection)
 
-left, right = st.columns([3, 2], gap="medium")
-with left:
-    alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
-    page.chart(page.drawn(paper_figure, result, selection.base, beside), "surface-figure", alt, head=selection.head)
-with right:
-    st.markdown(f"**Head map**: {weights} to {column.short}")
-    squares = value_map(values, f"to {column.short}", base=selection.base)
-    alt = f"Map of all heads, layer by head, colored by {weights} to {column.short}"
-    page.head_map(squares, "surface-map", alt, selection)
+figure = page.drawn(paper_figure, result, selection.base, beside)
+alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
+squares = value_map(values, f"to {column.short}", base=selection.base)
+with head_view.figure_and_map(figure, alt, squares, f"{weights} to {column.short}", "surface", selection):
     head_view.numbers(ANALYSIS, result, selection, column)
 
 page.metrics(entries)
@@ -54,7 +49,8 @@ st.subheader("All heads")
 page.table(result, [name for name in result.present if name in QUANTITIES], selection, "surface-table")
 norms_view.lengths(result, selection)
 page.downloads(result)
-page.about(
+page.ending(
+    result,
     r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
     "Sections 3.1 and 3.2. Values are averaged within each segment, then over segments. The authors' code swaps the "
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
@@ -62,5 +58,3 @@ page.about(
     measure,
     section=2,
 )
-boxes.skipped(result.provenance)
-page.provenance(result)

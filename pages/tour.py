@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from bertviz_core.tour.steps import STEPS
+from bertviz_core.tour.steps import STEPS, Step
 from pages.shared import page
 from pages.shared.boxes import plain
+from pages.shared.derived import derived
 from pages.shared.frame import sidebar
 from pages.shared.views import tour_figures, tour_view
 
@@ -23,7 +24,7 @@ with st.container(border=True):
     if step is None:
         tour_view.end(results, selection)
     else:
-        findings = tour_view.findings_of(step, results, selection.base)
+        findings = derived(Step.findings, step, results, selection.base)
         tour_view.question(step, number, findings, selection.base)
         if findings is not None:
             tour_figures.draw(step, f"tour-{number}", results, selection)

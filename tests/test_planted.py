@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.requests import Request, compute
-from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora.files import sample
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def result(planted_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> SurfacePatterns:
+def result(planted_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> HeadAverages:
     request = Request("surface_patterns", find(str(planted_folder)), sample("encyclopedia"), Settings(limit=8))
     return compute(request, None)
 

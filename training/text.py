@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import BertTokenizer
 
+from bertviz_core.corpora.source import from_path
 from bertviz_core.errors import InputError
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")  # ids 0 to 4
@@ -42,13 +42,7 @@ class Text:
 def read_lines(files: Sequence[Path]) -> Iterator[str]:
     """Paragraphs, one a line; an empty line between documents, and one after every file."""
     for path in files:
-        try:
-            with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as f:
-                yield from (line.strip() for line in f)
-        except (OSError, UnicodeDecodeError, lzma.LZMAError) as error:
-            raise InputError(
-                f"The text cannot be read: {error}.", where=str(path), hint="Give UTF-8 .txt or .txt.xz files."
-            ) from error
+        yield from (line.strip() for _, line in from_path(path).lines())
         yield ""
 
 
@@ -95,10 +89,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 def _digest(files: Sequence[Path], tokenizer: BertTokenizer) -> str:
     digest = hashlib.sha256(json.dumps(sorted(tokenizer.get_vocab().items())).encode())
     for path in files:
-        try:
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-        except OSError as error:
-            raise InputError(f"The text cannot be read: {error}.", where=str(path)) from error
+        digest.update(bytes.fromhex(from_path(path).digest))
     return digest.hexdigest()[:32]
 
 

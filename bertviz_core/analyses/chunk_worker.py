@@ -18,7 +18,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
 from bertviz_core.models.reading import Chunk
 from bertviz_core.settings import Execution, Settings
 

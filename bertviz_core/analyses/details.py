@@ -9,11 +9,11 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
-from bertviz_core.corpora.parts import Slices, part_of
 from bertviz_core.corpora.source import Source, Start
 from bertviz_core.engine.packing import pack, unpack_rows
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
+from bertviz_core.models.reading import Slices, part_of
 
 COUNT = "parts"
 

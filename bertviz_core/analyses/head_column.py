@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from bertviz_core.analyses.head_averages import HeadAverages
+    from bertviz_core.heads import Head
     from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
 
@@ -51,9 +52,14 @@ class HeadColumn:
         """A value of the column as it is shown."""
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
-    def half_width(self, value: float) -> str:
-        """Half of a value's interval as it is shown."""
-        return half_width(value, ".1%" if self.percent else ".1g")
+    def with_interval(self, result: Any, head: Head) -> str:
+        """A head's value, with half its 95% interval where the result has intervals of the quantity."""
+        values = self.read(result)
+        assert values is not None, f"the result has no {self.quantity}"
+        text = self.text(float(values[head]))
+        if not hasattr(result, "interval") or self.quantity not in result.present:
+            return text
+        return f"{text} ± {half_width(result.interval(self.quantity)[head], '.1%' if self.percent else '.1g')}"
 
     def series(self, result: Any) -> Series:
         """The column's dots in a figure by layer."""

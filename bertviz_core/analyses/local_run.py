@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses.chunks import ChunkPass, compute_chunk
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
+from bertviz_core.models.reading import Slices
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:

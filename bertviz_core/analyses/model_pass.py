@@ -19,7 +19,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.masking import check_masked_head
-from bertviz_core.models.norms import check_norms
+from bertviz_core.models.model import check_norms
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__

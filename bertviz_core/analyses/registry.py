@@ -75,9 +75,8 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
 
 def examples_class(kind: Kind) -> type[Examples[Encoded]]:
     """Class that reads corpora of one kind as encoded examples."""
+    from bertviz_core.models.annotated import Sentences, Windows
     from bertviz_core.models.segments import Segments
-    from bertviz_core.models.sentences import Sentences
-    from bertviz_core.models.windows import Windows
 
     classes: dict[Kind, type[Examples[Encoded]]] = {"text": Segments, "treebank": Sentences, "coreference": Windows}
     return classes[kind]

@@ -12,7 +12,6 @@ from bertviz_core.analyses.chunks import ChunkPass
 from bertviz_core.analyses.local_run import LocalRun
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.pool import Pool
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.ray_cluster import check_ray
@@ -20,7 +19,7 @@ from bertviz_core.engine.task_queue import Task
 from bertviz_core.errors import ModelError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import Examples
+from bertviz_core.models.reading import Examples, Slices
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:

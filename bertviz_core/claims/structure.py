@@ -17,7 +17,6 @@ from bertviz_core.claims.claim import Claim, State, Verdict, compare, decided
 POINTS = 0.1  # a substantial difference of two shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
 CLOSE = 0.1
-ONE_HALF = "Held-out accuracy needs mentions in both halves of the documents."
 
 
 def _no_head_parses(result: Any) -> Verdict:
@@ -64,36 +63,34 @@ def _dependents_look_at_heads(result: Any) -> Verdict:
 
 
 def _beats(result: Any, system: str) -> Verdict:
-    result = result.default_view()
-    right, low, high = _coreference(result)
-    baseline = _system(result, system)
+    counts = result.default_view()
+    if system not in counts.systems:
+        raise KeyError(system)
+    right, n = float(counts.heldout()[0]), counts.n[0]
+    baseline = float(counts.systems_accuracy[counts.systems.index(system), 0])
     if np.isnan(right):
-        return Verdict("undecided", ONE_HALF)
+        return Verdict("undecided", "Held-out accuracy needs mentions in both halves of the documents.")
+    low, high = map(float, wilson(np.array(right * n), np.array(n)))
+    if system == "rule-based":
+        state = compare(low, high, baseline - CLOSE)
+        return Verdict(state, f"The head finds {right:.1%}, the rule-based system {baseline:.1%}.")
     return Verdict(
         compare(low, high, baseline),
-        f"Head {result.best().head.label()} finds an antecedent of {right:.1%} ({low:.1%} to {high:.1%}) of "
-        f"{result.n[0]:,} mentions; “{system}” of {baseline:.1%}.",
+        f"Head {counts.best().head.label()} finds an antecedent of {right:.1%} ({low:.1%} to {high:.1%}) of "
+        f"{n:,} mentions; “{system}” of {baseline:.1%}.",
     )
-
-
-def _close_to_rules(result: Any) -> Verdict:
-    right, low, high = _coreference(result)
-    rules = _system(result, "rule-based")
-    if np.isnan(right):
-        return Verdict("undecided", ONE_HALF)
-    return Verdict(compare(low, high, rules - CLOSE), f"The head finds {right:.1%}, the rule-based system {rules:.1%}.")
 
 
 def _probe_above(result: Any, probe: str, other: str, points: float) -> Verdict:
-    at = [result.probes.index(name) if name in result.probes else None for name in (probe, other)]
-    if None in at:
+    if not {probe, other} <= set(result.probes):
         raise KeyError(other)
+    at = (result.probes.index(name) for name in (probe, other))
     first, second = (tuple(float(array[i]) for array in (result.score, result.low, result.high)) for i in at)
-    return Verdict(
-        compare(first[1] - second[2], first[2] - second[1], points),
-        f"{probe.replace('-', ' ').capitalize()}: {first[0]:.1%} ({first[1]:.1%} to {first[2]:.1%}); "
-        f"{other.replace('-', ' ')}: {second[0]:.1%} ({second[1]:.1%} to {second[2]:.1%}).",
+    shown = (
+        f"{name.replace('-', ' ')}: {score:.1%} ({low:.1%} to {high:.1%})"
+        for name, (score, low, high) in ((probe.capitalize(), first), (other, second))
     )
+    return Verdict(compare(first[1] - second[2], first[2] - second[1], points), f"{'; '.join(shown)}.")
 
 
 def _layers_are_close(result: Any) -> Verdict:
@@ -123,24 +120,10 @@ def _score(shown: Any) -> np.ndarray:
     return scores
 
 
-def _coreference(result: Any) -> tuple[float, float, float]:
-    """Held-out accuracy of the best head on all mentions, with its 95% interval."""
-    counts = result.default_view()
-    right, n = float(counts.heldout()[0]), float(counts.n[0])
-    low, high = wilson(np.array(right * n), np.array(n))
-    return right, float(low), float(high)
-
-
-def _system(result: Any, name: str) -> float:
-    counts = result.default_view()
-    if name not in counts.systems:
-        raise KeyError(name)
-    return float(counts.systems_accuracy[counts.systems.index(name), 0])
-
-
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in ("all", "dobj", "det"))
 HEAD_2 = paper.TABLE_2["head 5-4"][0]
 HELD_OUT = "Accuracy is held out: the head is chosen on one half of the corpus and scored on the other."
+ENDS = "the interval of the difference is taken from the ends of the two."
 
 STRUCTURE = (
     Claim(
@@ -188,15 +171,14 @@ STRUCTURE = (
         "coreference_heads",
         f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
         f"The best head is at most {CLOSE:.0%} below the rule-based system, with its interval. {HELD_OUT}",
-        _close_to_rules,
+        partial(_beats, system="rule-based"),
     ),
     Claim(
         "5",
         "probes",
         f"All heads together hold much syntax: attention only has {paper.TABLE_3['attention-only']} UAS, "
         f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}.",
-        f"Attention only is more than {POINTS:.0%} above right-branching; the interval of the difference is taken from "
-        "the ends of the two.",
+        f"Attention only is more than {POINTS:.0%} above right-branching; {ENDS}",
         partial(_probe_above, probe="attention-only", other="right-branching", points=POINTS),
     ),
     Claim(
@@ -204,16 +186,14 @@ STRUCTURE = (
         "probes",
         f"With word vectors attention has {paper.TABLE_3['attention-and-words']} UAS, distances and words "
         f"{paper.TABLE_3['distances-and-words']}.",
-        "Attention and words is above distances and words; the interval of the difference is taken from the ends of "
-        "the two.",
+        f"Attention and words is above distances and words; {ENDS}",
         partial(_probe_above, probe="attention-and-words", other="distances-and-words", points=0.0),
     ),
     Claim(
         "5",
         "probes",
         f"That is learned: on random attention the same probe has {paper.TABLE_3['random-attention-and-words']} UAS.",
-        f"Attention and words is more than {POINTS:.0%} above random attention and words; the interval of the "
-        "difference is taken from the ends of the two.",
+        f"Attention and words is more than {POINTS:.0%} above random attention and words; {ENDS}",
         partial(_probe_above, probe="attention-and-words", other="random-attention-and-words", points=POINTS),
     ),
     Claim(

@@ -21,7 +21,7 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
-from bertviz_core.overview import table as overview_table
+from bertviz_core.overview import stored_results
 from bertviz_core.settings import Settings
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
@@ -68,9 +68,9 @@ def overview(
 ) -> None:
     """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
     for path in out or []:
-        exports.check_path(path, overview_table.SUFFIXES)
+        exports.check_path(path, stored_results.SUFFIXES)
     settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    table = overview_table.overview(Store(store), checkpoint.find(model, revision), settings)
+    table = stored_results.overview(Store(store), checkpoint.find(model, revision), settings)
     for path in out or []:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
     if not out:

@@ -68,14 +68,8 @@ class Console:
         return find_sources(self.input, self.text_column)
 
     def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
-        """What these options ask of an analysis; raises InputError for an input that it cannot read, before a model is
-        downloaded or loaded.
-
-        Args:
-            analysis: What is asked for.
-            options: Its settings.
-            files: Further files that it reads, by what they are to it.
-        """
+        """What these options ask of an analysis, with the further `files` that it reads, by what they are to it. Raises
+        InputError for an input that it cannot read, before a model is downloaded or loaded."""
         source, settings = self.source(), analysis.relevant(self.settings())
         open_corpus(analysis.corpus, source)
         values = options.in_mode(settings.paper).to_json()

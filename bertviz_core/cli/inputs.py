@@ -23,7 +23,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.first_segments import pick
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput
@@ -74,8 +74,10 @@ def extract(
     exports.check_path(paths[0], (".safetensors",))
     beside = _beside(paths[0], console.input)
     inputs = segments_of(console)
-    if word_level:
-        _require_words(inputs)
+    without = next((example for example in inputs if example.words is None), None) if word_level else None
+    if without is not None:
+        hint = 'Give JSON objects with "words", or omit --word-level.'
+        raise SettingsError("--word-level needs inputs that are given as `words`.", where=without.where, hint=hint)
     model = observing(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
@@ -107,7 +109,10 @@ def attention(
         exports.check_path(path, (".csv",) if pair else exports.INPUT_SUFFIXES)
     view = View(word_level, not no_special, first_piece=console.mode == "paper")
     if pair:
-        _refuse_unread(head=head, min_weight=min_weight)
+        for option, value in (("--head", head), ("--min-weight", min_weight)):
+            if value is not None:
+                what = f"--pair shows all heads as a table and reads no {option}."
+                raise SettingsError(what, hint=f"Omit {option}.")
         _write_pair(console, _positions(pair), item, view)
         return
     if head is None:
@@ -117,7 +122,7 @@ def attention(
     for path in console.out or []:
         exports.write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
-        print(shown.heaviest(chosen, HEAVIEST).to_string(index=False, float_format=lambda weight: f"{weight:.3f}"))
+        print(shown.heaviest(chosen, HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
 
 
 def _positions(pair: str) -> tuple[int, int]:
@@ -127,14 +132,6 @@ def _positions(pair: str) -> tuple[int, int]:
     return query, key
 
 
-def _refuse_unread(**options: Any) -> None:
-    """Raises SettingsError where one of these options is given beside --pair."""
-    for name, value in options.items():
-        if value is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise SettingsError(f"--pair shows all heads as a table and reads no {option}.", hint=f"Omit {option}.")
-
-
 def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
     shown, origin = _look(console, Head(0, 0), item, view)
     query, key = shown.pair(*positions)
@@ -142,7 +139,7 @@ def _write_pair(console: Console, positions: tuple[int, int], item: int, view: V
         exports.write_bytes(path, shown.pair_to_csv(query, key, origin))
     if not console.out:
         print(f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}")
-        print(shown.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format=lambda w: f"{w:.3f}"))
+        print(shown.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
 
 
 def segments_of(console: Console) -> Segments:
@@ -172,16 +169,6 @@ def _beside(path: Path, inputs: list[str]) -> Path:
             "The description of the maps would overwrite an input.", where=str(beside), hint="Give another --out."
         )
     return beside
-
-
-def _require_words(inputs: Any) -> None:
-    without = next((example for example in inputs if example.words is None), None)
-    if without is not None:
-        raise SettingsError(
-            "--word-level needs inputs that are given as `words`.",
-            where=without.where,
-            hint='Give JSON objects with "words", or omit --word-level.',
-        )
 
 
 def _describe(inputs: Any, example: Any) -> dict[str, Any]:

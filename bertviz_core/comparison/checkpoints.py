@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from bertviz_core.analyses.head_averages import averages_of
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import REQUIRED
 
-QUANTITIES = {  # an emergence stores averages by name, not by analysis
-    "surface_patterns": ("previous", "next", "current", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep"),
-    "entropy": ("entropy", "from_cls", "max_weight"),
-}
 NAMED = 5  # checkpoints that are offered: the first, the last, and those between at equal distances
 
 
 def names(emergence: Emergence, analysis: str) -> dict[str, str]:
     """Address, as "step-500" -> name of the checkpoints to offer; empty for an analysis that the emergence does not
     store."""
-    if analysis not in (*QUANTITIES, "dependency_heads"):
+    if analysis not in REQUIRED:
         return {}
     chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
     steps = emergence.steps[chosen].tolist()
@@ -42,11 +39,8 @@ def result(emergence: Emergence, analysis: str, address: str) -> Result:
         shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
         corpus = emergence.provenance["others"]["treebank"]
         return replace(emergence.dependency(index), provenance=provenance | {"corpus": corpus, "options": shown})
-    return _averages(emergence, analysis, index, provenance)
-
-
-def _averages(emergence: Emergence, analysis: str, index: int, provenance: dict[str, Any]) -> Result:
-    quantities = [name for name in QUANTITIES[analysis] if name in emergence.present]
+    known = (column.quantity for column in ANALYSES[analysis].columns)  # an emergence names quantities, not analyses
+    quantities = [name for name in known if name in emergence.present]
     rows = [emergence.quantities.index(name) for name in quantities]
     mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
     top = np.zeros((*mean.shape, 0))

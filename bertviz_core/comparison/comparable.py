@@ -37,7 +37,7 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     """Sentences about what makes two runs hard to compare, then on how errors are combined."""
     first, second, notes = _readable(a), _readable(b), []
     for name in differing(a, b):
-        pair = f"({_shown(first.get(name))} and {_shown(second.get(name))})"
+        pair = "({} and {})".format(*("none" if run.get(name) is None else run[name] for run in (first, second)))
         if name in INPUTS:
             notes.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
         elif name == "mode":
@@ -56,24 +56,18 @@ def _readable(provenance: dict[str, Any]) -> dict[str, Any]:
     return values_of(provenance) | {role: other["name"] for role, other in provenance.get("others", {}).items()}
 
 
-def _shown(value: Any) -> Any:
-    return "none" if value is None else value
-
-
 def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
     """Names of the two runs: what differs between them, in a few words each."""
     if not (different := differing(a, b)):
         return "A", "B"
     models = short_names([run["model"]["name"] for run in (a, b)])
-    first, second = _name(a, different, models), _name(b, different, models)
+    first, second = (_name(run, different, models) for run in (a, b))
     if first != second:
         return first, second
-    return f"{first} ({_digests(a, different)})", f"{second} ({_digests(b, different)})"  # files of one name
-
-
-def _digests(provenance: dict[str, Any], different: list[str]) -> str:
-    values = values_of(provenance)
-    return ", ".join(values[name][:8] for name in ("model", "corpus") if name in different)
+    digests = (
+        ", ".join(values_of(run)[name][:8] for name in ("model", "corpus") if name in different) for run in (a, b)
+    )
+    return f"{first} ({next(digests)})", f"{second} ({next(digests)})"  # files of one name
 
 
 def _name(provenance: dict[str, Any], different: list[str], models: dict[str, str]) -> str:

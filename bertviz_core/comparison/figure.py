@@ -30,10 +30,9 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
         ("no difference shown", ~change.marked, "circle-open"),
     ):
         heads = [head for head in all_heads(*change.a.shape) if chosen[head]]
-        at = tuple(np.array([[head] for head in heads], dtype=int).reshape(-1, 2).T)
         figure.add_scatter(
-            x=change.a[at],
-            y=change.b[at],
+            x=change.a[chosen],
+            y=change.b[chosen],
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 9, "color": COLORS["B"] if symbol == "circle" else UNMARKED},
@@ -48,7 +47,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
 def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
     """Dots for heads and a line through the layer means of both runs; across, the layer over the number of layers."""
     figure = go.Figure()
-    for run, estimates, name in (("A", result.a, result.names[0]), ("B", result.b, result.names[1])):
+    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
         values = estimates[key].values
         depths = np.arange(1, len(values) + 1) / len(values)
         heads = all_heads(*values.shape)
@@ -74,7 +73,7 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
 def distributions(result: Comparison, key: str) -> go.Figure:
     """All heads of each run, sorted: across, the share of heads that have at most the value."""
     figure = go.Figure()
-    for run, estimates, name in (("A", result.a, result.names[0]), ("B", result.b, result.names[1])):
+    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
         values = np.sort(estimates[key].values[~np.isnan(estimates[key].values)])
         shares = np.arange(1, len(values) + 1) / len(values)
         figure.add_scatter(

@@ -16,7 +16,7 @@ from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.comparison.change import ALPHA, Change
 from bertviz_core.comparison.comparable import CONSERVATIVE, cautions, differing, names
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head
+from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ class Comparison(Result):
         """Sentences that a reader must know before believing a difference."""
         warnings = cautions(self.provenance, self.other)
         if not self.changes:
-            shapes = " and ".join("{} × {}".format(*_first(run).values.shape) for run in (self.a, self.b))
+            shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
             warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
-        if self.changes and all(np.isnan(change.p).all() for change in self.changes.values()):
+        if self.changes and all(change.untested for change in self.changes.values()):
             untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else ONE_SEGMENT
             warnings = [note for note in warnings if note != CONSERVATIVE]
             warnings.append(UNTESTED.get(self.compared, untested))
@@ -88,26 +88,30 @@ class Comparison(Result):
     def arrays(self) -> dict[str, Any]:
         return {}
 
+    def _parts(self) -> dict[str, dict[str, np.ndarray]]:
+        """Part -> quantity -> (layer, head): both runs' values, and of heads that have counterparts the changes."""
+        runs = {"a": self.a, "b": self.b}
+        values = {name: {key: estimate.values for key, estimate in run.items()} for name, run in runs.items()}
+        return values | {
+            name: {key: getattr(change, name) for key, change in self.changes.items()}
+            for name in ("difference", "p", "low", "high")
+        }
+
     def summary(self) -> dict[str, Any]:
         """The compared values under "a", "b", "difference", "p", "low" and "high": quantity -> (layer, head)."""
-        parts: dict[str, dict[str, np.ndarray]] = {
-            name: {key: quantity.values for key, quantity in run.items()}
-            for name, run in (("a", self.a), ("b", self.b))
-        }
-        for name in ("difference", "p", "low", "high"):
-            parts[name] = {key: getattr(change, name) for key, change in self.changes.items()}
-        values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in parts.items()}
+        values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
         about = {"compared": self.compared, "differing": differing(self.provenance, self.other), "notes": self.notes}
         return values | about | {"other_provenance": self.other}
 
     def to_bytes(self) -> bytes:
         """safetensors: an array (layer, head) for each part and quantity, as "difference/to_sep"."""
-        parts = [("a", self.a), ("b", self.b)]
-        arrays = {f"{name}/{key}": estimate.values for name, run in parts for key, estimate in run.items()}
-        for key, change in self.changes.items():
-            arrays |= {f"{name}/{key}": getattr(change, name) for name in ("difference", "low", "high", "p")}
+        arrays = {
+            f"{name}/{key}": np.ascontiguousarray(value)
+            for name, part in self._parts().items()
+            for key, value in part.items()
+        }
         header = {"analysis": self.analysis, "json": json.dumps({"a": self.provenance, "b": self.other})}
-        return safetensors.numpy.save({name: np.ascontiguousarray(v) for name, v in arrays.items()}, header)
+        return safetensors.numpy.save(arrays, header)
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each quantity and head; for models of different shapes also for each run."""
@@ -137,10 +141,10 @@ class Comparison(Result):
         row: dict[str, Any] = {"quantity": key}
         best = []
         for name, estimate in (("a", self.a[key]), ("b", self.b[key])):
-            at = np.unravel_index(int(np.nanargmax(estimate.values)), estimate.values.shape)
+            head = highest(estimate.values)
             n = {f"n_{name}": estimate.n} if estimate.n else {}
-            row |= n | {f"head_{name}": Head(*map(int, at)).label(), name: float(estimate.values[at])}
-            value, error = (np.array([[part[at]]]) for part in (estimate.values, estimate.standard_error))
+            row |= n | {f"head_{name}": head.label(), name: float(estimate.values[head])}
+            value, error = (np.array([[part[head]]]) for part in (estimate.values, estimate.standard_error))
             best.append(Estimate(value, error, estimate.n))
         change = Change.of(*best)
         return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
@@ -156,18 +160,17 @@ class Comparison(Result):
 
     def label(self, key: str) -> str:
         """The screen's name of a quantity."""
-        labels = {column.quantity: column.label for column in ANALYSES[self.compared].columns}
-        return labels.get(key, key.replace("_", " "))
+        columns = ANALYSES[self.compared].columns
+        return next((column.label for column in columns if column.quantity == key), key.replace("_", " "))
 
     def claim_of(self, key: str, base: int = 1) -> str:
         """One sentence on how heads changed in one quantity."""
         change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
-        at = (head.layer, head.head)
-        if change.difference[at] == 0:
+        if change.difference[head] == 0:
             return f"No head differs in {name}."
-        moved = f"{head.label(base)} changed most, from {number(change.a[at])} to {number(change.b[at])}"
-        if np.isnan(change.p).all():
+        moved = f"{head.label(base)} changed most, from {number(change.a[head])} to {number(change.b[head])}"
+        if change.untested:
             return f"In {name}, head {moved}; without standard errors no difference is marked."
         marked = f"{int(change.marked.sum())} of {change.a.size} heads differ in {name}"
         return f"{marked} (Holm-adjusted p < {ALPHA}); {moved}."
@@ -175,39 +178,40 @@ class Comparison(Result):
 
 def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
-    first_view, second_view = a.default_view(), b.default_view()
-    estimates, other_estimates = _estimates(first_view), _estimates(second_view)
-    opening = _opening(first_view)
-    shared = sorted((key for key in estimates if key in other_estimates), key=lambda key: key != opening)
+    views = a.default_view(), b.default_view()
+    estimates, others = map(_estimates, views)
+    shared = [key for key in estimates if key in others]
     if a.analysis != b.analysis or not shared:
         raise SettingsError(
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    first, second = ({key: run[key] for key in shared} for run in (estimates, other_estimates))
-    same_shape = _first(first).values.shape == _first(second).values.shape
+    opening = _opening(views[0])
+    shared.sort(key=lambda key: key != opening)
+    first, second = ({key: run[key] for key in shared} for run in (estimates, others))
+    same_shape = _shape(first) == _shape(second)
     changes = {key: Change.of(first[key], second[key]) for key in shared} if same_shape else {}
-    missing = sorted(estimates.keys() ^ other_estimates.keys())
-    return Comparison(first_view.provenance, a.analysis, first, second, second_view.provenance, missing, changes)
+    missing = sorted(estimates.keys() ^ others.keys())
+    return Comparison(views[0].provenance, a.analysis, first, second, views[1].provenance, missing, changes)
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:
     """The result's estimates of each head; without any, the values of its analysis's columns, without errors."""
-    if estimates := result.estimates():
-        return estimates
-    columns = ANALYSES[result.analysis].columns
-    read = {column.quantity: column.read(result) for column in columns}
-    return {name: Estimate(values) for name, values in read.items() if values is not None}
+    return result.estimates() or {name: Estimate(values) for name, values in _columns(result).items()}
+
+
+def _columns(result: Result) -> dict[str, np.ndarray]:
+    """Quantity -> (layer, head) values of the analysis's columns that the result has."""
+    read = {column.quantity: column.read(result) for column in ANALYSES[result.analysis].columns}
+    return {name: values for name, values in read.items() if values is not None}
 
 
 def _opening(result: Result) -> str:
     """The quantity that the analysis's page opens on: of a treebank the most telling relation, else the first
     column."""
-    if isinstance(result, RelationCounts):
-        return result.most_telling()
-    columns = ANALYSES[result.analysis].columns
-    return next((column.quantity for column in columns if column.read(result) is not None), "")
+    return result.most_telling() if isinstance(result, RelationCounts) else next(iter(_columns(result)), "")
 
 
-def _first(run: dict[str, Estimate]) -> Estimate:
-    return next(iter(run.values()))
+def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:
+    """(layers, heads)."""
+    return next(iter(run.values())).values.shape

@@ -23,10 +23,8 @@ COREFERENCE = f"Give {formats.names('coreference')}."
 
 @dataclass
 class Treebank:
-    """Sentences read again from the source on every pass: memory does not grow with the file.
-
-    Opening raises InputError for a source that has none of the formats.
-    """
+    """Sentences read again from the source on every pass: memory does not grow with the file. Opening raises InputError
+    for a source that has none of the formats."""
 
     source: Source
     form: Format = field(init=False)
@@ -61,14 +59,8 @@ class Treebank:
 
 @dataclass
 class CoreferenceCorpus:
-    """Documents, read again and one at a time on every pass.
-
-    Opening raises InputError for a source that has none of the formats.
-
-    Attributes:
-        source: The file.
-        predicted: Whether to take the chains that a system predicted in place of the gold ones, where it has both.
-    """
+    """Documents, read again and one at a time on every pass, with the chains that a system `predicted` in place of the
+    gold ones, where that is asked for and the file has both. Opening raises InputError as that of a Treebank does."""
 
     source: Source
     predicted: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import struct
+import tarfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,10 +34,8 @@ def is_zip(start: bytes) -> bool:
 
 
 def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a zip or a tar archive: a tar's first header has the right checksum."""
-    return is_zip(start) or (
-        len(start) == BLOCK and start[257:262] == b"ustar" and _number(start[148:156]) == _checksum(start)
-    )
+    """Whether a file that starts so is a zip or a tar archive."""
+    return is_zip(start) or (start[257:262] == b"ustar" and _header(start) is not None)
 
 
 def joined(open_archive: Open, name: str) -> BinaryIO:
@@ -121,23 +120,31 @@ def _of_tar(open_archive: Open, name: str) -> Iterator[Member]:
     """The regular files; links and devices are passed over. (The library's reader takes as much memory for a name as a
     header asks for.)"""
     with open_archive() as stream:
-        long_name = b""
-        while (header := stream.read(BLOCK)).strip(b"\0"):
-            if len(header) < BLOCK or _number(header[148:156]) != _checksum(header):
+        long_name = ""
+        while (block := stream.read(BLOCK)).strip(b"\0"):
+            header = _header(block)
+            if header is None:
                 raise InputError("The tar archive is truncated or damaged.", where=name, hint="Pack it again.")
-            body = _Body(stream, _number(header[124:136]))
-            kind = header[156:157]
-            if kind in (b"L", b"x"):
+            body = _Body(stream, header.size)
+            if header.type in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
                 text = b"".join(body.pieces(LONGEST_NAME))
-                long_name = (text.rstrip(b"\0") if kind == b"L" else _path_of(text)) or long_name
-            elif kind in (b"0", b"\0"):
-                prefix = header[345:500].rstrip(b"\0") if header[257:263] == b"ustar\0" else b""
-                short = (prefix + b"/" if prefix else b"") + header[:100].split(b"\0")[0]
-                yield (long_name or short).decode("utf-8", "replace"), body.pieces
-                long_name = b""
-            elif kind != b"g":
-                long_name = b""
+                path = text.rstrip(b"\0") if header.type == tarfile.GNUTYPE_LONGNAME else _path_of(text)
+                long_name = path.decode("utf-8", "replace") or long_name
+            elif header.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
+                yield long_name or header.name, body.pieces
+                long_name = ""
+            elif header.type != tarfile.XGLTYPE:
+                long_name = ""
             body.skip()
+
+
+def _header(block: bytes) -> tarfile.TarInfo | None:
+    """A member's header; None for a block that is none."""
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "replace")
+    except tarfile.HeaderError:
+        return None
+    return header if header.size >= 0 else None
 
 
 class _Body:
@@ -161,18 +168,6 @@ class _Body:
         self.left += self.padding
         for _ in self.pieces():
             pass
-
-
-def _number(field: bytes) -> int:
-    """A number of a tar header: octal digits, or binary where the first bit is set; -1 for neither."""
-    if field[:1] == b"\x80":
-        return int.from_bytes(field[1:])
-    digits = field.strip(b" \0")
-    return int(digits, 8) if digits.isdigit() and not set(digits) & set(b"89") else 0 if not digits else -1
-
-
-def _checksum(header: bytes) -> int:
-    return sum(header) - sum(header[148:156]) + 8 * 32
 
 
 def _path_of(records: bytes) -> bytes:

@@ -6,7 +6,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bertviz_core.corpora.source import LONGEST_LINE, Source, whole
@@ -29,7 +29,7 @@ class Record:
     form: str
     value: Any
     other: dict[str, Any]
-    offset: int = 0
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class ExampleCorpus:
         """Every object; raises InputError naming the line for anything but a whole list of such objects."""
         number = self.source.start.document
         for line, offset, value in json_list(self.source):
-            yield replace(self._record(number, line, value), offset=offset)
+            yield self._record(number, line, offset, value)
             number += 1
         if not number:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 
-    def _record(self, number: int, line: int, value: Any) -> Record:
+    def _record(self, number: int, line: int, offset: int, value: Any) -> Record:
         where = f"{self.source.name}, line {line}, object {number + 1}"
         present = [name for name in FIELDS if isinstance(value, dict) and name in value]
         if len(present) != 1:
@@ -60,7 +60,7 @@ class ExampleCorpus:
         other = {name: entry for name, entry in value.items() if name != form}
         content = value[form]
         clean = whole(content) if form == "text" else [whole(entry) for entry in content]
-        return Record(number, line, form, clean, other)
+        return Record(number, line, form, clean, other, offset)
 
 
 def _well_formed(form: str, value: Any) -> bool:

@@ -28,10 +28,7 @@ CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 def kinds(source: Source) -> tuple[Kind, ...]:
     """What the source can be read as, the most telling first; every corpus has sentences, which are text.
-
-    Raises:
-        InputError: The file cannot be decoded or unpacked.
-    """
+    Raises InputError for a file that cannot be decoded or unpacked."""
     lines = [line for line in _start(source).splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
     if rows and sum(map(conll.is_row, rows)) > len(rows) / 2:
@@ -66,10 +63,8 @@ def _corefers(lines: list[str], rows: list[str]) -> bool:
 def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
     """One or several files as one: its bytes, its name, and the encoding that was not UTF-8.
 
-    A single file stays as it is, but for its encoding; several are unpacked and joined, a blank line between.
-
-    Raises:
-        InputError: A file cannot be read, or they are of different kinds.
+    A single file stays as it is, but for its encoding; several are unpacked and joined, a blank line between. Raises
+    InputError for a file that cannot be read, and for files of different kinds.
     """
     if len(sources) == 1:
         with sources[0].opener() as stream:
@@ -107,11 +102,8 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=64)
 def words_of(source: Source) -> int:
-    """Words of a text, lines of a treebank or a corpus in columns.
-
-    Raises:
-        InputError: The source cannot be read.
-    """
+    """About how many words a text has, or lines a treebank or a corpus in columns; raises InputError for a source that
+    cannot be read."""
     opened: list[BinaryIO] = []
 
     def opener() -> BinaryIO:

@@ -17,17 +17,17 @@ class Skipped:
     reasons: dict[str, dict] = field(default_factory=dict)
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
-        entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
-        entry["count"] += count
-        if len(entry["where"]) < NAMED:
-            entry["where"].append(shorten(where))
+        self._take(reason, count, [shorten(where)])
 
     def merge(self, other: Skipped) -> None:
         """Take in what was skipped further on."""
         for reason, more in other.reasons.items():
-            entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
-            entry["count"] += more["count"]
-            entry["where"] += more["where"][: NAMED - len(entry["where"])]
+            self._take(reason, more["count"], more["where"])
+
+    def _take(self, reason: str, count: int, where: list[str]) -> None:
+        entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
+        entry["count"] += count
+        entry["where"] += where[: NAMED - len(entry["where"])]
 
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""

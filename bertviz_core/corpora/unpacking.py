@@ -42,11 +42,8 @@ def unxz(packed: BinaryIO) -> Iterator[bytes]:
 
 
 class PieceFile(io.RawIOBase):
-    """Pieces of bytes as a file, which can be read forward, and from its start again.
-
-    Args:
-        open_pieces: Called for the pieces at each start.
-    """
+    """Pieces of bytes, for which `open_pieces` is called at each start, as a file that can be read forward, and again
+    from its start."""
 
     def __init__(self, open_pieces: Callable[[], Iterator[bytes]]) -> None:
         self._open_pieces = open_pieces
@@ -85,11 +82,8 @@ def as_file(open_pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
 
 
 def paragraphs(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """A line of UTF-8 for each paragraph of a document's XML; an empty paragraph is a blank line.
-
-    Raises:
-        InputError: The XML is broken, or declares entities, as no Word document does.
-    """
+    """A line of UTF-8 for each paragraph of a document's XML; an empty paragraph is a blank line. Raises InputError for
+    XML that is broken or declares entities, as no Word document does."""
     reader = _Reader()
     try:
         for piece in pieces:

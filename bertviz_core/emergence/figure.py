@@ -57,12 +57,13 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, lin
     """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset;
     percent."""
     rows = max(1, -(-len(names) // ACROSS))
-    titles = [_title(result, name) for name in names]
+    numbers = [result.relations.index(name) for name in names]
+    titles = [f"{escape(name)} (n = {result.n[:, row].sum():,})" for name, row in zip(names, numbers, strict=True)]
     figure = make_subplots(
         rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
     )
     courses = result.best_accuracy, result.heldout(), result.followed
-    for panel, row in enumerate(map(result.relations.index, names)):
+    for panel, row in enumerate(numbers):
         for trace in _relation_traces(result, row, [100 * course[:, row] for course in courses], base):
             trace.showlegend = panel == 0
             figure.add_trace(trace, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
@@ -118,21 +119,14 @@ def _behavior_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatt
 def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray], base: int) -> Iterator[go.Scatter]:
     """courses: (step,) percent of the best head, held out, and of the head that is followed."""
     best_accuracy, heldout, followed_accuracy = courses
-    _, layer, head = result.finally_best[row].tolist()
+    head = Head(*result.finally_best[row, 1:].tolist()).label(base)
     best = _line(result, best_accuracy, "best head of each step", BEST, "circle")
-    best["customdata"] = heldout
-    best["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
-    yield go.Scatter(**best)
+    hover = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
+    yield go.Scatter(best | {"customdata": heldout, "hovertemplate": hover})
     followed = _line(result, followed_accuracy, "final best head", FOLLOWED)
-    followed["line"]["dash"] = "dot"
-    followed["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {Head(layer, head).label(base)}</extra>"
-    yield go.Scatter(**followed)
+    hover = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
+    yield go.Scatter(followed | {"line": followed["line"] | {"dash": "dot"}, "hovertemplate": hover})
     yield _level(result, 100 * result.baseline[row], "best fixed offset")
-
-
-def _title(result: Emergence, name: str) -> str:
-    row = result.relations.index(name)
-    return f"{escape(name)} (n = {result.n[:, row].sum():,})"
 
 
 def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
@@ -165,27 +159,25 @@ def _level(result: Emergence, value: float, name: str) -> go.Scatter:
 
 def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -> go.Figure:
     """The figure with the axis of steps in every panel, and room for the legend."""
+    x, ticks = positions(result.steps), _ticks(result.steps)
     if linear:
         last = float(result.steps[-1])
         figure.update_xaxes(type="linear", nticks=5, range=[-0.03 * last, 1.03 * last], tickformat=",d", zeroline=False)
     else:
-        _on_logarithmic_axis(figure, result.steps)
+        figure.update_xaxes(
+            type="log",
+            tickvals=positions(np.concatenate([ticks, result.steps]))[: len(ticks)],
+            ticktext=[f"{tick:,}" for tick in ticks],
+            range=[np.log10(x[0]) - 0.08, np.log10(x[-1]) + 0.08],
+            zeroline=False,
+        )
+    shapes = []
     for step, label in result.marks:
-        figure.add_annotation(**_marked(step, label, _position(result, step), linear))
-    steps = (_position(result, step) for step, _ in result.marks)
-    figure.update_layout(shapes=[line for x in steps for line in _lines(figure, x, CHANGE)])
+        at = float(positions(np.append(result.steps, step))[-1])
+        figure.add_annotation(**_marked(step, label, at, linear))
+        shapes += _lines(figure, at, CHANGE)
+    figure.update_layout(shapes=shapes)
     return finish(figure, height, legend={"yanchor": "top", "yref": "container"}, margin={"t": 65})
-
-
-def _on_logarithmic_axis(figure: go.Figure, steps: np.ndarray) -> None:
-    x, ticks = positions(steps), _ticks(steps)
-    figure.update_xaxes(
-        type="log",
-        tickvals=positions(np.concatenate([ticks, steps]))[: len(ticks)],
-        ticktext=[f"{tick:,}" for tick in ticks],
-        range=[np.log10(x[0]) - 0.08, np.log10(x[-1]) + 0.08],
-        zeroline=False,
-    )
 
 
 def _ticks(steps: np.ndarray) -> np.ndarray:
@@ -204,11 +196,6 @@ def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
         {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": line}
         for of_x, of_y in sorted(panels)
     ]
-
-
-def _position(result: Emergence, step: int) -> float:
-    """Coordinate of any step, as `positions` gives those of the checkpoints."""
-    return float(positions(np.append(result.steps, step))[-1])
 
 
 def _marked(step: int, label: str, x: float, linear: bool) -> dict:

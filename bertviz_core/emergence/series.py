@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute, check_model
-from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.skipped import Skipped
@@ -23,7 +23,8 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-bert.safetensors"
-REQUIRED = ("surface_patterns", "entropy", "dependency_heads")  # a checkpoint without one of these is skipped
+AVERAGED = ("surface_patterns", "entropy")
+REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
 CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
 
@@ -86,7 +87,9 @@ class Series:
                 skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
             relations = results["dependency_heads"] = results["dependency_heads"].default_view()
             tokens, averages = training.tokens.get(step, -1), _averages(results)
-            values = step, tokens, *_loss(results[LOSS]), *averages, relations.correct
+            gradients = results[LOSS]
+            loss = (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
+            values = step, tokens, *loss, *averages, relations.correct
             for column, value in zip(columns.values(), values, strict=True):
                 column.append(value)
             last = results
@@ -132,25 +135,18 @@ class Series:
         }
 
 
-def _loss(gradients: Any | None) -> tuple[float, float]:
-    """The masked-word loss, and the share of masked words that the model guesses right."""
-    return (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
-
-
-def _quantities(results: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Names of the quantities of surface patterns and of entropy."""
-    surface, entropy = results["surface_patterns"], results["entropy"]
-    return surface.quantities, [name for name in entropy.quantities if name != CONSTANT]
+def _rows(results: dict[str, Any]) -> list[tuple[str, HeadAverages, int]]:
+    """(name, result, row in it) of each quantity of surface patterns and of entropy."""
+    known = ((results[name], row) for name in AVERAGED for row in range(len(results[name].quantities)))
+    rows = [(result.quantities[row], result, row) for result, row in known]
+    return [each for each in rows if each[0] != CONSTANT]
 
 
 def _averages(results: dict[str, Any]) -> np.ndarray:
     """(2, quantity, layer, head): document averages and their standard errors."""
-    rows = []
-    for analysis, names in zip(("surface_patterns", "entropy"), _quantities(results), strict=True):
-        known = results[analysis].estimates()
-        absent = Estimate(np.full_like(results[analysis].mean[0], np.nan))
-        rows += [known.get(name, absent) for name in names]
-    return np.stack([[row.values for row in rows], [row.standard_error for row in rows]]).astype(np.float32)
+    means = [result.mean[row] for _, result, row in _rows(results)]
+    errors = [np.where(result.segments[row] > 1, result.error[row], np.nan) for _, result, row in _rows(results)]
+    return np.array([means, errors], dtype=np.float32)
 
 
 def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:
@@ -162,7 +158,7 @@ def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenanc
     return Emergence(
         provenance=provenance,
         **arrays,
-        quantities=[name for names in _quantities(results) for name in names],
+        quantities=[name for name, *_ in _rows(results)],
         uniform=results["entropy"].uniform,
         relations=relations.relations,
         n=relations.n,

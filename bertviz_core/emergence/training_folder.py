@@ -121,19 +121,16 @@ def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
                 where=str(first.folder.parent),
                 hint="Keep one, or rename one: the last number in a folder's name is its step.",
             )
-    for name, of in (("layers and heads", _shape), ("vocabularies", _tokenizer)):
-        different = next((other for _, other in models if of(other) != of(first)), None)
-        if different is not None:
-            detail = f": {of(first)} and {of(different)}" if of is _shape else ""
+    shapes = [f"{checkpoint.layers} × {checkpoint.heads}" for _, checkpoint in models]
+    for name, kinds in (("layers and heads", shapes), ("vocabularies", [_tokenizer(each) for _, each in models])):
+        at = next((index for index, kind in enumerate(kinds) if kind != kinds[0]), None)
+        if at is not None:
+            detail = f": {kinds[0]} and {kinds[at]}" if kinds is shapes else ""
             raise ModelError(
-                f"{first.folder.name} and {different.folder.name} have different {name}{detail}.",
+                f"{first.folder.name} and {models[at][1].folder.name} have different {name}{detail}.",
                 where=str(first.folder.parent),
                 hint="Give the checkpoints of one training.",
             )
-
-
-def _shape(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.layers} × {checkpoint.heads}"
 
 
 def _tokenizer(checkpoint: Checkpoint) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from functools import partial
@@ -14,12 +15,17 @@ from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.in_memory import Corpus, source_of
-from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import SettingsError
-from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.library.result import AnalysisResult
+from bertviz_core.models import checkpoint as checkpoints
+from bertviz_core.models import in_memory
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.masking import no_head
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution, Settings
+
+Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 
 
 def analyze(
@@ -69,32 +75,21 @@ def analyze(
     values = chosen.in_mode(settings.paper).to_json()
     request = Request(definition.name, checkpoint, source_of(corpus, definition.corpus), settings, values, others)
     opened = Store(None if store is True else Path(store)) if store else None
-    result = find_or_compute(request, model, opened, Execution(device, batch_tokens))
+    result = _find_or_compute(request, model, opened, Execution(device, batch_tokens))
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
 
 analyse = analyze  # both spellings are public
 
 
-def find_or_compute(
-    request: Request, model: Model, store: Store | None, execution: Execution, progress: Progress | None = None
-) -> Any:
-    """The result of a request: the stored one, or a new one.
-
-    Args:
-        request: What is asked.
-        model: What its checkpoint describes.
-        store: Where results are; None for nowhere.
-        execution: How to compute.
-        progress: Where the work says how far it is.
-    """
+def _find_or_compute(request: Request, model: Model, store: Store | None, execution: Execution) -> Any:
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
     result = requests.find(store, request)
     if result is not None:
         return result
     with _model(request, model, execution) as loaded:
-        return requests.compute(request, store, execution, progress, loaded)
+        return requests.compute(request, store, execution, model=loaded)
 
 
 def _model(request: Request, model: Model, execution: Execution) -> AbstractContextManager[Any]:
@@ -122,3 +117,32 @@ def _split(analysis: Analysis, options: dict[str, Any]) -> dict[type, dict[str, 
 
 def _is_file(analysis: Analysis, name: str) -> bool:
     return any(field.name == name and "Path" in str(field.type) for field in fields(analysis.options))
+
+
+def checkpoint_of(model: Model) -> Checkpoint:
+    """What a model is known by; a hub model that is not here is fetched, its size said first. Raises ModelError for one
+    that cannot be used."""
+    if isinstance(model, str | Path):
+        return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
+    return in_memory.describe(*_pair(model))
+
+
+def lent(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str, masked_lm: bool = False
+) -> AbstractContextManager[AttentionModel]:
+    """A model in memory for as long as the context lasts; raises ModelError where `masked_lm` asks for words that its
+    class cannot predict."""
+    inside, tokenizer = _pair(model)
+    if masked_lm and not in_memory.predicts_masked_words(inside):
+        raise no_head(checkpoint, f"its class is {type(inside).__name__}")
+    return in_memory.borrowed(inside, tokenizer, checkpoint, device, dtype)
+
+
+def _pair(model: Any) -> tuple[Any, Any]:
+    """(transformers model, tokenizer)."""
+    if not isinstance(model, tuple | list) or len(model) != 2:
+        raise ModelError(
+            f"A {type(model).__name__} is no model.",
+            hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
+        )
+    return in_memory.transformers_model(model[0]), model[1]

@@ -12,7 +12,7 @@ import numpy as np
 
 from bertviz_core.exports import write_bytes
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.library.analyze import Model, checkpoint_of, lent
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel

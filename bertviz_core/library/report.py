@@ -13,7 +13,7 @@ from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.in_memory import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
-from bertviz_core.library.models import Model, checkpoint_of, lent
+from bertviz_core.library.analyze import Model, checkpoint_of, lent
 from bertviz_core.models.in_memory import predicts_masked_words, transformers_model
 from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel

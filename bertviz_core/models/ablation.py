@@ -216,10 +216,9 @@ def _layers(model: AttentionModel) -> list[Any]:
     has layers (ALBERT calls few modules several times)."""
     import torch
 
-    if not model.observable:
-        raise _no_layers(model)
     batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
-    for modules in [list(dict.fromkeys(m)) for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)]:
+    lists = [m for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)] if model.observable else []
+    for modules in (list(dict.fromkeys(entry)) for entry in lists):
         attentions: list[int] = []
         calls: list[Any] = []
 
@@ -235,11 +234,7 @@ def _layers(model: AttentionModel) -> list[Any]:
             model.encoder(**batch.inputs(model), observer=lambda *_: calls.append(None))  # noqa: B023
         if attentions == [1] * model.layers:
             return modules
-    raise _no_layers(model)
-
-
-def _no_layers(model: AttentionModel) -> ModelError:
-    return ModelError(
+    raise ModelError(
         f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in a"
         " way of its own.",
         hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",

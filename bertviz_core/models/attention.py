@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.models.norms import norm_logits, vector_norms
+from bertviz_core.models.model import norm_logits, vector_norms
 
 if TYPE_CHECKING:
     from torch import Tensor

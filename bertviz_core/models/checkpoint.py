@@ -91,7 +91,7 @@ class Checkpoint:
 
     def weights(self) -> dict[str, Any]:
         """Name -> type and shape of every array, read from the headers of the safetensors files."""
-        return _weights(self.folder)
+        return {name: entry for path in weight_files(self.folder) for name, entry in read_header(path).items()}
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
@@ -125,14 +125,15 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
     """A checkpoint whose folder is known; raises ModelError where its files are gone or cannot be used."""
-    config, weights = read_config(folder), _weights(folder)
+    checkpoint = Checkpoint(name, folder, revision, read_config(folder))
+    weights = checkpoint.weights()
     if not any((folder / file).is_file() for file in TOKENIZERS):
         raise ModelError(
             f"The model folder {str(folder)!r} has no tokenizer.",
             hint="Save the tokenizer into it with tokenizer.save_pretrained.",
         )
-    check_sizes(folder, config, weights)
-    return Checkpoint(name, folder, revision, config)
+    check_sizes(folder, checkpoint.config, weights)
+    return checkpoint
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
@@ -156,11 +157,7 @@ def local_folder(name: str) -> Path | None:
 
 
 def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Fetch a hub model's safetensors, configuration and tokenizer.
-
-    Raises:
-        ModelError: The hub is out of reach, or there is no room for the model.
-    """
+    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError as `hub.download` does."""
     return reopen(name, hub.download(name, revision, access), revision)
 
 
@@ -189,10 +186,6 @@ def weight_files(folder: Path) -> list[Path]:
 def _files(folder: Path, pattern: str) -> list[Path]:
     """Files alone: a folder or a link to nothing may have such a name too."""
     return sorted(path for path in folder.glob(pattern) if path.is_file())
-
-
-def _weights(folder: Path) -> dict[str, Any]:
-    return {name: entry for path in weight_files(folder) for name, entry in read_header(path).items()}
 
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each

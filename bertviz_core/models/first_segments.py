@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Encoded
 
 if TYPE_CHECKING:
@@ -26,11 +25,8 @@ def pick(segments: Segments, number: int) -> Encoded:
         last = example.number + 1
         if last == number:
             return example
-    raise InputError(
-        f"There is no segment {number}, or it was skipped.",
-        where=segments.source.name,
-        hint=f"Choose a number from 1 to {last:,}.",
-    )
+    hint = f"Choose a number from 1 to {last:,}."
+    raise segments.source.error(f"There is no segment {number}, or it was skipped.", hint)
 
 
 @dataclass
@@ -59,14 +55,10 @@ class FirstSegments:
                 raise
         if number in self.known:
             return self.known[number]
-        beyond = self.last < number and self.tokens >= MAX_TOKENS
-        raise InputError(
-            f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
-            if beyond
-            else f"There is no segment {number}, or it was skipped.",
-            where=self.segments.source.name,
-            hint=f"Choose a number from 1 to {self.last:,}.",
-        )
+        what = f"There is no segment {number}, or it was skipped."
+        if self.last < number and self.tokens >= MAX_TOKENS:
+            what = f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
+        raise self.segments.source.error(what, f"Choose a number from 1 to {self.last:,}.")
 
     def _read_to(self, number: int) -> None:
         while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
@@ -88,8 +80,5 @@ class FirstSegments:
                 break
         if part == hit.part and first <= hit.line:
             return number
-        raise InputError(
-            f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does.",
-            where=self.segments.source.name,
-            hint="Choose the other mode.",
-        )
+        what = f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does."
+        raise self.segments.source.error(what, "Choose the other mode.")

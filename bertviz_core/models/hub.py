@@ -49,10 +49,7 @@ def cached(name: str, revision: str | None, access: Access) -> Path:
 
 def download(name: str, revision: str | None, access: Access) -> Path:
     """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
-
-    Raises:
-        ModelError: The hub is out of reach, or there is no room.
-    """
+    Raises ModelError where the hub is out of reach, or there is no room."""
     from huggingface_hub import snapshot_download
 
     if access.downloads is not None:
@@ -65,12 +62,8 @@ def download(name: str, revision: str | None, access: Access) -> Path:
 
 @contextmanager
 def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[None]:
-    """Report, while a download runs, how many bytes have come into the hub's folder on this machine.
-
-    Args:
-        report: Is given the number of bytes.
-        interval: Seconds between two reports.
-    """
+    """Report every `interval` seconds, while a download runs, how many bytes have come into the hub's folder on this
+    machine."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     folder, over = Path(HF_HUB_CACHE), Event()

@@ -47,16 +47,11 @@ class MemoryCheckpoint(Checkpoint):
 
 def transformers_model(model: Any) -> Any:
     """The transformers model inside what the caller has: the object itself, what torch.compile wraps, or the first one
-    among a module's parts.
-
-    Raises:
-        ModelError: There is none.
-    """
+    among a module's parts; raises ModelError where there is none."""
     from torch.nn import Module
     from transformers import PreTrainedModel
 
-    inside = model.modules() if isinstance(model, Module) else ()
-    for part in inside:
+    for part in model.modules() if isinstance(model, Module) else ():
         if isinstance(part, PreTrainedModel):
             return part
     raise ModelError(
@@ -66,11 +61,8 @@ def transformers_model(model: Any) -> Any:
 
 
 def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
-    """Describe a transformers model and its tokenizer as they are now; every weight is read once.
-
-    Raises:
-        ModelError: The second is not a tokenizer.
-    """
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError for
+    something else than a tokenizer."""
     if not callable(getattr(tokenizer, "get_vocab", None)):
         raise ModelError(f"A {type(tokenizer).__name__} is no tokenizer.", hint="Give (model, tokenizer).")
     config = model.config.to_dict()

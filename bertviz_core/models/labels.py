@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 
 import numpy as np
 
@@ -37,8 +37,7 @@ class Units:
 
     def keep(self, chosen: np.ndarray) -> Units:
         """The units marked in `chosen` (unit,) bool."""
-        labels = tuple(label for label, selected in zip(self.labels, chosen, strict=True) if selected)
-        return Units(labels, self.special[chosen], self.side[chosen], self.start[chosen])
+        return Units(tuple(compress(self.labels, chosen)), self.special[chosen], self.side[chosen], self.start[chosen])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from typing import Any
 
 from bertviz_core.corpora.skipped import Skipped
@@ -24,11 +23,8 @@ BYTES = {"float32": 4, "bfloat16": 2}
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, masked_lm: bool = False
 ) -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails.
-
-    Args:
-        masked_lm: With the head that predicts masked words; raises ModelError where the checkpoint has none.
-    """
+    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails. With
+    `masked_lm` the model has the head that predicts masked words; raises ModelError where the checkpoint has none."""
     with IMPORTING:
         import torch
         from transformers import AutoModel, AutoModelForMaskedLM
@@ -197,7 +193,7 @@ class LoadedModels:
 
     def __init__(self, room: int = ROOM, device: str = "auto") -> None:
         self.room, self.device = room, device
-        self._models: OrderedDict[tuple[str, str], tuple[AttentionModel, int]] = OrderedDict()
+        self._models: dict[tuple[str, str], tuple[AttentionModel, int]] = {}  # the one longest unused first
         self._lock, self._loading = threading.Lock(), threading.Lock()
 
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
@@ -217,12 +213,13 @@ class LoadedModels:
 
     def _find(self, key: tuple[str, str]) -> AttentionModel | None:
         with self._lock:
-            if key not in self._models:
+            entry = self._models.pop(key, None)
+            if entry is None:
                 return None
-            self._models.move_to_end(key)
-            return self._models[key][0]
+            self._models[key] = entry
+            return entry[0]
 
     def _make_room(self, size: int) -> None:
         with self._lock:
             while self._models and size + sum(taken for _, taken in self._models.values()) > self.room:
-                self._models.popitem(last=False)
+                del self._models[next(iter(self._models))]

@@ -103,8 +103,7 @@ def mask(batch: Batch, masking: Masking) -> tuple[Batch, Tensor]:
     ids = batch.ids.cpu().numpy().copy()
     labels = np.full_like(ids, IGNORED)
     for row, example in enumerate(batch.examples):
-        masked = masking.apply(example)
-        ids[row, : len(example)], labels[row, : len(example)] = masked.ids, masked.labels
+        ids[row, : len(example)], labels[row, : len(example)] = masking.apply(example)
     device = batch.ids.device
     return replace(batch, ids=torch.from_numpy(ids).to(device)), torch.from_numpy(labels).to(device)
 

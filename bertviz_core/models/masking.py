@@ -4,7 +4,7 @@ whether a checkpoint has a head that predicts them."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -34,14 +34,9 @@ HEAD_WEIGHTS = {
 TRAINED_WITH_ONE = ("ForMaskedLM", "ForPreTraining")
 
 
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """One example as the model is to see it. Both (token,) int64.
-
-    Attributes:
-        ids: With the selected tokens replaced, or left.
-        labels: The original ids of those selected, else IGNORED.
-    """
+class Masked(NamedTuple):
+    """An example as the model is to see it; `labels` are the original ids of the tokens selected, else IGNORED. Both
+    (token,) int64."""
 
     ids: np.ndarray
     labels: np.ndarray

@@ -50,16 +50,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def check_sizes(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
-    """Compare what config.json says with what the weights are.
-
-    Args:
-        folder: Where they stand.
-        config: The entries of config.json.
-        weights: Name -> entry of every array, from the headers of the weights.
-
-    Raises:
-        ModelError: A number is none, or is too small or too large, or does not fit the weights.
-    """
+    """Raises ModelError where a number in config.json is none, or is too small or too large, or does not fit the
+    `weights`: name -> entry of every array, from their headers."""
     problem = _wrong_number(config) or _too_small(config) or _too_large(config) or _misfit(config, weights)
     if problem:
         raise ModelError(

@@ -1,5 +1,5 @@
-"""One input, run alone: a text, a pair or a segment, with tokens masked or not, and its attention maps
-(docs/methods.md, section 10)."""
+"""One input, run alone: a text, a pair or a segment, with tokens masked or not, its attention maps, and predictions for
+its masked tokens (docs/methods.md, section 10)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
+TOP = 5  # predictions shown for a masked token
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 
 
@@ -160,3 +161,58 @@ def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[
                 words[word] = f"{tokens[position]} {visible(part)}"
             tokens[position] = f"{tokens[position]} {visible(part)}"
     return relabel(layout, tuple(tokens), tuple(words))
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The model's prediction for one masked position.
+
+    Attributes:
+        position: From 0.
+        original: Label of the token that was masked.
+        probability: Probability of the original token.
+        rank: Rank of the original token, from 1.
+        best: (label, probability) of the TOP likeliest tokens, the likeliest first.
+    """
+
+    position: int
+    original: str
+    probability: float
+    rank: int
+    best: tuple[tuple[str, float], ...]
+
+
+def predict(
+    model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
+) -> tuple[Prediction, ...]:
+    """What the model's masked-word head says at every position where the two differ; () for a model without one.
+
+    Args:
+        off: (layer, head) bool, heads whose outputs are replaced by zeros (docs/methods.md, section 12).
+    """
+    import torch
+
+    from bertviz_core.models.ablation import SwitchedOff
+
+    positions = np.flatnonzero(original.example.ids != masked.example.ids)
+    if model.masked_lm is None or not len(positions):
+        return ()
+    batch = collate([masked.example], model.tokens, model.device)
+    without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
+    with torch.inference_mode():
+        logits = model.masked_lm(**batch.inputs(model), **without).logits[0, positions]
+    shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
+    return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
+
+
+def _prediction(position: int, shares: np.ndarray, original: OneInput, tokens: Tokens) -> Prediction:
+    was = original.example.ids[position]
+    best = np.argsort(-shares, kind="stable")[:TOP]
+    labels = token_labels(best, tokens)
+    return Prediction(
+        position,
+        original.layout.tokens.labels[position],
+        float(shares[was]),
+        int((shares > shares[was]).sum()) + 1,
+        tuple((label, float(shares[i])) for label, i in zip(labels, best, strict=True)),
+    )

@@ -58,24 +58,15 @@ def membership(
 
 
 def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
-    """One input's maps between tokens (layer, head, query, key), float32, as maps between words.
-
-    Args:
-        owner: (token,) word numbers from 0, none left out.
-    """
+    """One input's maps between tokens (layer, head, query, key), float32, as maps between words, from `owner` (token,):
+    word numbers from 0, none left out."""
     import torch
 
     return _membership([owner], "cpu", first_piece).maps(torch.from_numpy(maps)).numpy()  # layers share the words
 
 
 def _membership(owners: Sequence[np.ndarray], device: str, first_piece: bool) -> Membership:
-    """The membership of a padded batch.
-
-    Args:
-        owners: For each example (token,) the word of each token, -1 for none.
-        device: Where the matrices are.
-        first_piece: As in `membership`.
-    """
+    """The membership of a padded batch: for each example (token,) the word of each token, -1 for none."""
     import torch
 
     tokens, words = max(map(len, owners)), max(int(owner.max(initial=-1)) + 1 for owner in owners)

@@ -13,6 +13,8 @@ from bertviz_core.overview.head_summary import Column, Relation, counted
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 from bertviz_core.plotting.style import BEHAVIORS
 
+DIRECTIONS = ("dependent → head", "head → dependent")
+
 
 def behavior_map(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
@@ -29,13 +31,10 @@ def behavior_map(
     layers, heads = labels.shape
     hover = [_hover(labels[at], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []
-    counts = counted(labels)
-    for behavior in shown or counts:
+    for behavior in shown or counted(labels):
         color, symbol, letter, name = BEHAVIORS[behavior]
         members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
-        groups.append(
-            MarkerGroup(f"{name} ({counts.get(behavior, 0)})", color, symbol, letter, members, behavior == "other")
-        )
+        groups.append(MarkerGroup(f"{name} ({len(members)})", color, symbol, letter, members, behavior == "other"))
     return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
 
 
@@ -43,10 +42,10 @@ def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     """One row for each quantity: its value, beside it the baseline where there is one, and its rank."""
     return [
         {
-            "quantity": column.label,
-            "value": column.text(column.values[head]),
+            "quantity": column.spec.label,
+            "value": column.spec.text(column.values[head]),
             "rank": f"{ranks(column.values)[head]} of {column.values.size}",
-            "baseline": f"{column.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
+            "baseline": f"{column.spec.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
         }
         for column in columns
     ]
@@ -61,7 +60,7 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
             "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
             "rank": f"{relation.rank} of {heads}",
             "words": f"{relation.n:,}",
-            "direction": relation.direction,
+            "direction": DIRECTIONS[relation.choice.direction],
         }
         for relation in relations
     ]
@@ -75,4 +74,4 @@ def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str,
     if column is None:
         return f"{head.label(base)}: {name}"
     value, rank = column.values[head], ranks(column.values)[head]
-    return f"{head.label(base)}: {name}; {number(value)} {column.label}, rank {rank} of {column.values.size}"
+    return f"{head.label(base)}: {name}; {number(value)} {column.spec.label}, rank {rank} of {column.values.size}"

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.heads import Choice, Head, all_heads, ranks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 Results = Mapping[str, Any]
-DIRECTIONS = ("dependent → head", "head → dependent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +43,23 @@ class Column:
     baseline_name: str = ""
 
     @property
-    def label(self) -> str:
-        """The column's name on the screen."""
-        return self._spec.label
-
-    def text(self, value: float) -> str:
-        """A value of the column as it is shown."""
-        return self._spec.text(value)
-
-    @property
-    def name(self) -> str:
-        """The column's name in exports."""
-        return ANALYSES[self.analysis].export_name(self.quantity)
-
-    @property
-    def _spec(self) -> HeadColumn:
+    def spec(self) -> HeadColumn:
+        """What the analysis says of the quantity."""
         return ANALYSES[self.analysis].column(self.quantity)
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How well one head finds one relation, in its better direction; fractions.
+    """How well one head finds one relation, in its better direction (0: dependent to head); fractions.
 
     Attributes:
+        baseline: Of the best fixed offset, which is `offset`.
+        n: Number of words.
         rank: From 1, among all heads.
     """
 
     name: str
-    direction: str
+    choice: Choice
     accuracy: float
     baseline: float
     offset: int
@@ -112,24 +101,30 @@ def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
     """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
     if "dependency_heads" not in results:
         return []
-    result = results["dependency_heads"].default_view()
-    offsets = result.offset_accuracy
-    accuracy = result.accuracy.max(0)  # (relation, layer, head)
-    own = accuracy[:, *head]
-    rows = [row for row, name in enumerate(result.relations) if name not in NO_RELATION]
-    best = sorted(rows, key=lambda row: offsets[:, row].max() - own[row])[:count]
-    return [
-        Relation(
-            result.relations[row],
-            DIRECTIONS[int(result.accuracy[:, row, *head].argmax())],
-            float(own[row]),
-            float(offsets[:, row].max()),
-            int(result.offsets[offsets[:, row].argmax()]),
-            int(result.n[:, row].sum()),
-            int(ranks(accuracy[row])[head]),
-        )
-        for row in best
-    ]
+    counts = results["dependency_heads"].default_view()
+    gain = counts.accuracy.max(0)[:, *head] - counts.offset_accuracy.max(0)
+    rows = [row for row, name in enumerate(counts.relations) if name not in NO_RELATION]
+    return [_relation(counts, row, head) for row in sorted(rows, key=lambda row: -gain[row])[:count]]
+
+
+def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
+    """The best heads of the relations in which they are above the best fixed offset, the furthest above it on held-out
+    text first."""
+    each = (_relation(counts, row, counts.best_choice(counts.relations[row]).head) for row in counts.by_gain())
+    return list(islice((relation for relation in each if relation.accuracy > relation.baseline), count))
+
+
+def _relation(counts: RelationCounts, row: int, head: Head) -> Relation:
+    accuracy, offsets = counts.accuracy[:, row], counts.offset_accuracy[:, row]
+    return Relation(
+        counts.relations[row],
+        Choice(int(accuracy[:, *head].argmax()), head),
+        float(accuracy.max(0)[head]),
+        float(offsets.max()),
+        int(counts.offsets[offsets.argmax()]),
+        int(counts.n[:, row].sum()),
+        int(ranks(accuracy.max(0))[head]),
+    )
 
 
 def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
@@ -141,7 +136,7 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
     fixed offset, and the most similar heads."""
     known = columns(results)
-    table = head_frame({column.name: column.values for column in known})
+    table = head_frame({ANALYSES[c.analysis].export_name(c.quantity): c.values for c in known})
     behavior = behavior_labels(results, thresholds, linguistic(results))
     if behavior is not None:
         table.insert(3, "behavior", behavior.reshape(-1))

@@ -1,5 +1,5 @@
 """The paper retold for one model, as a page or as Markdown with its figures beside it.
 
-In reading order: request (what is needed and what is missing), blocks (what a report is made of), tables, sections (its
-contents), pages (HTML and Markdown).
+In reading order: request (what is needed and what is missing), blocks (what a report is made of), lines (Figures 1 and
+5), tables, pages (the contents, as HTML and Markdown).
 """

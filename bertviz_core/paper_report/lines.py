@@ -15,7 +15,6 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
@@ -24,7 +23,8 @@ from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
-from bertviz_core.overview.clearest import Segment, clearest, relation_heads
+from bertviz_core.overview.clearest import Segment, clearest
+from bertviz_core.overview.head_summary import relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.lines_figure import Panel
 from bertviz_core.viewer.view import View, look
@@ -103,8 +103,7 @@ def _behaviors(results: Mapping[str, Any], tokens: Tokens, run: Callable[..., Li
         where, ids = _sentence(example.segments, tokens)
         if ids:
             framed = np.array([*before, *ids, *after], dtype=np.int64)
-            value = ANALYSES[example.analysis].column(example.quantity).text(example.value)
-            what = f"{BEHAVIORS[example.behavior][-1]}, {value}"
+            what = f"{BEHAVIORS[example.behavior][-1]}, {example.text}"
             yield run(1, example.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
 
 
@@ -129,12 +128,12 @@ def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterat
     """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
     the relation and their lines are red."""
     for each in relation_heads(result, RELATIONS):
-        sentences = examples(result, each.choice, each.relation)
+        sentences = examples(result, each.choice, each.name)
         short = [example for example in sentences if SHORTEST <= len(example.sentence["words"]) <= LONGEST]
         for best in sorted(short, key=lambda each: (each.right / each.words, each.weight), reverse=True):
             example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
             if _fits(example, result):
-                what = f"{each.relation}, {each.accuracy:.1%}"
+                what = f"{each.name}, {each.accuracy:.1%}"
                 yield run(5, each.choice.head, what, example, best.chosen, bool(each.choice.direction))
                 break
 

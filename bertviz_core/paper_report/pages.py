@@ -1,21 +1,33 @@
-"""A report as one HTML page that needs no network and prints on A4, or as Markdown with SVG figures beside it."""
+"""A report: its contents (claims, a section for each analysis, clearest heads, what was skipped, origin, citation), as
+one HTML page that needs no network and prints on A4, or as Markdown with SVG figures beside it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from bertviz_core import paper
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.html_section import described_origin, highest_heads
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import counted
+from bertviz_core.claims import CLAIMS
+from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import write_bytes
-from bertviz_core.paper_report.blocks import Block, Bullets, Code, Heading, Paragraph, Picture, Table
+from bertviz_core.overview.clearest import clearest
+from bertviz_core.overview.head_summary import relation_heads
+from bertviz_core.paper import CITATION
+from bertviz_core.paper_report.blocks import FIGURES, Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
-from bertviz_core.paper_report.sections import contents
+from bertviz_core.paper_report.tables import tables
+from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.plotting.svg.figure import figure_svg
+from bertviz_core.viewer.lines_figure import draw_side_by_side
 
-MARKDOWN, FIGURES = "report.md", "figures"  # inside the folder of a report
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
+MARKDOWN = "report.md"  # inside the folder of a report
 STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
@@ -37,12 +49,25 @@ li { overflow-wrap: anywhere; }
   p, li { orphans: 3; widows: 3; }
 }
 """
+CAPTIONS = {  # of the paper's figures, as lines between two columns
+    1: "the darker a line, the more the token on the left attends to the one on the right. Sentences from",
+    5: "attention between words, those of the relation or mention in red. Sentences from",
+}
+MAX_LOCATIONS = 3  # named for each reason to skip
+MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "?\u00a0"}
+BIBTEX = """@inproceedings{clark-etal-2019-bert,
+  title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
+  author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
+  booktitle = {Proceedings of the 2019 ACL Workshop BlackboxNLP},
+  year = {2019},
+  url = {https://arxiv.org/abs/1906.04341}
+}"""
 
 
 def to_html(report: Report) -> bytes:
     """One page; no address in it leads anywhere."""
     title = f"What does {report.checkpoint.label} look at?"
-    body = "\n".join(HTML[type(block)](block) for block in contents(report))
+    body = "\n".join(block.html() for block in contents(report))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
@@ -59,76 +84,119 @@ def check_out(path: Path) -> None:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """One page for a path that ends in .html, else a folder; raises SettingsError where it cannot be written."""
+    """One page for a path that ends in .html, else a folder: `report.md`, and an SVG file for each figure in `figures`;
+    raises SettingsError where they cannot be written."""
     if path.suffix:
         write_bytes(path, to_html(report))
-    else:
-        write_folder(report, path)
-
-
-def write_folder(report: Report, folder: Path) -> None:
-    """`report.md`, and an SVG file for each figure in `figures`; raises SettingsError where they cannot be written."""
+        return
     try:
-        (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+        (path / FIGURES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(folder)) from error
+        raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(path)) from error
     blocks = list(contents(report))
     for block in blocks:
         if isinstance(block, Picture):
-            write_bytes(folder / FIGURES / f"{block.name}.svg", block.svg.encode("utf-8", "replace"))
-    text = "\n\n".join(MARK[type(block)](block) for block in blocks)
-    write_bytes(folder / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))
+            write_bytes(path / FIGURES / f"{block.name}.svg", block.svg.encode("utf-8", "replace"))
+    text = "\n\n".join(block.markdown() for block in blocks)
+    write_bytes(path / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))
 
 
-def _html_table(table: Table) -> str:
-    caption = f'<p class="caption">{escape(table.caption)}</p>' if table.caption else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
-    rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in table.rows)
-    return f'{caption}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+def contents(report: Report) -> Iterator[Block]:
+    """Every block of the report, in order."""
+    name = report.checkpoint.label
+    decided = [(c, verdict) for c in CLAIMS if (verdict := c.verdict(report.results)).state in DECISIONS]
+    yield Heading(f"What does {name} look at?", 1)
+    yield Paragraph(_about(report))
+    if report.checkpoint.note:
+        yield Paragraph(f"About this model: {report.checkpoint.note}")
+    yield from _claims(decided, name)
+    for analysis in ANALYSES.values():
+        if analysis.name in report.results:
+            own = [pair for pair in decided if pair[0].analysis == analysis.name]
+            yield from _section(analysis, report.results[analysis.name], own)
+    yield from _clearest(report)
+    yield from _skipped(report)
+    yield from _origin(report)
+    yield Heading("How to cite")
+    yield Paragraph(CITATION)
+    yield Code(BIBTEX)
 
 
-def _html_cell(text: str) -> str:
-    number = re.fullmatch(r"[+\-–]?[\d,.]*%?", text) is not None
-    return f"<td{' class=number' if number else ''}>{escape(text)}</td>"
+def _about(report: Report) -> str:
+    checkpoint, mode = report.checkpoint, "as in the paper" if report.settings.paper else "corrected"
+    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in report.results.values()))
+    return (
+        f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
+        f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. The paper: "
+        f"{paper.TITLE}, with BERT-base (12 layers of 12 heads)."
+    )
 
 
-def _html_picture(picture: Picture) -> str:
-    """A figure as HTML, with a viewBox, so that a wide drawing shrinks to the page."""
-    drawn = picture.svg
-    size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', drawn)
-    if size and "viewBox" not in drawn[: drawn.index(">")]:
-        drawn = drawn.replace("<svg ", f'<svg viewBox="0 0 {size[1]} {size[2]}" ', 1)
-    return f'<figure id="{picture.name}">{drawn}<figcaption>{escape(picture.caption)}</figcaption></figure>'
+def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
+    yield Heading("What holds of the paper's claims")
+    counts = {state: sum(verdict.state == state for _, verdict in decided) for state in ("holds", "does not hold")}
+    yield Paragraph(
+        f"Of {len(decided)} claims {counts['holds']} hold of {name} on these corpora, {counts['does not hold']} do "
+        f"not, and {len(decided) - sum(counts.values())} are undecided: the 95% interval contains the threshold.",
+        strong=True,
+    )
+    rows = [
+        (claim.section, claim.text, claim.rule, verdict.evidence, MARKS[verdict.state] + verdict.state)
+        for claim, verdict in decided
+    ]
+    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "verdict"), rows)
 
 
-HTML: dict[type[Block], Callable[[Any], str]] = {
-    Heading: lambda block: f"<h{block.level}>{escape(block.text)}</h{block.level}>",
-    Paragraph: lambda block: f"<p{' class=strong' if block.strong else ''}>{escape(block.text)}</p>",
-    Bullets: lambda block: f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>",
-    Table: _html_table,
-    Picture: _html_picture,
-    Code: lambda block: f"<pre>{escape(block.text)}</pre>",
-}
+def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
+    """One analysis; all of it follows from the analysis itself."""
+    yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
+    if own := result.claim() or ("" if decided else highest_heads(result, analysis) or analysis.summary):
+        yield Paragraph(own, strong=True)
+    if decided:
+        yield Bullets(
+            [f"{MARKS[verdict.state]}{verdict.evidence} The paper: {claim.text}" for claim, verdict in decided]
+        )
+    for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
+        drawn, origin = figure_svg(figure, "", ""), result.provenance
+        caption = f"{title}. {origin['corpus']['name']}: {counted(origin)}."
+        yield Picture(f"{analysis.name}-{number}", drawn, caption)
+    yield from tables(analysis, result)
 
 
-def markdown(text: str) -> str:
-    """Escape a text for Markdown, on one line."""
-    return SPECIAL.sub(r"\\\1", " ".join(text.split())).replace("&", "&amp;")
+def _clearest(report: Report) -> Iterator[Block]:
+    """Figures 1 and 5 of the paper for this model, and a table of their heads."""
+    yield Heading("The clearest heads")
+    rows = [(each.head.label(), BEHAVIORS[each.behavior][-1], each.text, "") for each in clearest(report.results)]
+    if "dependency_heads" in report.results:
+        rows += [
+            (each.choice.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
+            for each in relation_heads(report.results["dependency_heads"])
+        ]
+    yield Table("", ("head", "what it does", "this run", "baseline"), rows)
+    for figure, explained in CAPTIONS.items():
+        if lines := [each for each in report.lines if each.figure == figure]:
+            where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
+            caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
+            yield Picture(f"figure-{figure}", draw_side_by_side([each.panel for each in lines]), caption)
 
 
-def _mark_table(table: Table) -> str:
-    lines = [table.header, ["---"] * len(table.header)]
-    rows = [f"| {' | '.join(map(markdown, row))} |" for row in table.rows]
-    head = [f"| {' | '.join(map(markdown, lines[0]))} |", f"| {' | '.join(lines[1])} |"]
-    caption = [f"*{markdown(table.caption)}*", ""] if table.caption else []
-    return "\n".join([*caption, *head, *rows])
+def _skipped(report: Report) -> Iterator[Block]:
+    yield Heading("What was skipped or modified")
+    lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
+    listed = set()
+    for name, result in report.results.items():
+        for entry in result.provenance["skipped"]:
+            line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:MAX_LOCATIONS])})"
+            if (result.provenance["corpus"]["digest"], line) not in listed:
+                listed.add((result.provenance["corpus"]["digest"], line))
+                lines.append(f"{ANALYSES[name].title}, {result.provenance['corpus']['name']}: {line}")
+    yield Bullets(lines or ["Nothing."])
 
 
-MARK: dict[type[Block], Callable[[Any], str]] = {
-    Heading: lambda block: f"{'#' * block.level} {markdown(block.text)}",
-    Paragraph: lambda block: f"**{markdown(block.text)}**" if block.strong else markdown(block.text),
-    Bullets: lambda block: "\n".join(f"- {markdown(item)}" for item in block.items),
-    Table: _mark_table,
-    Picture: lambda block: f"![{markdown(block.caption)}]({FIGURES}/{block.name}.svg)\n\n*{markdown(block.caption)}*",
-    Code: lambda block: f"```\n{block.text}\n```",
-}
+def _origin(report: Report) -> Iterator[Block]:
+    yield Heading("Where these numbers come from")
+    for name, result in report.results.items():
+        yield Heading(ANALYSES[name].title, 3)
+        lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
+        versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
+        yield Paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")

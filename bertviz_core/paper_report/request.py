@@ -20,7 +20,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.norms import observing
+from bertviz_core.models.model import observing
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
@@ -132,9 +132,12 @@ class ReportRequest:
 
     def _results(self, store: Store) -> dict[str, Any]:
         """Every stored result as its page shows it at first."""
-        find = partial(requests.find, store)
-        stored = ((request, find(request)) for request in self.requests())
-        return {r.analysis: _shown(result, r, find) for r, result in stored if result is not None}
+        find, results = partial(requests.find, store), {}
+        for request in self.requests():
+            if (result := find(request)) is not None:
+                view, is_tree = ANALYSES[request.analysis].view(), request.analysis == "dependency_heads"
+                results[request.analysis] = result.show_default() if is_tree else view.show(result, request, find)
+        return results
 
     def lines_key(self, store: Store) -> str | None:
         """Store key of the lines, which changes with every result that chooses their heads; None without such a
@@ -160,13 +163,6 @@ class ReportRequest:
         with suppress(ValueError, KeyError, TypeError, StoreError):
             return lines.from_bytes((store.get(key) if key else None) or b"")
         return []
-
-
-def _shown(result: Any, request: Request, find: Find) -> Any:
-    """A stored result as its page shows it at first; `find` reads other results, or gives None."""
-    if request.analysis == "dependency_heads":
-        return result.show_default()
-    return ANALYSES[request.analysis].view().show(result, request, find)
 
 
 def _reason(request: Request) -> str:

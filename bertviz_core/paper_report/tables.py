@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import relation_table
-from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.heads import highest
 from bertviz_core.paper_report.blocks import Table
@@ -30,43 +29,35 @@ def heads_table(analysis: Analysis, result: Any) -> Table:
         if values is None or np.isnan(values).all():
             continue
         head, means = highest(values), np.nanmean(values, axis=1)
-        shown = column.text(float(values[head]))
-        if isinstance(result, HeadAverages):
-            shown += f" ± {column.half_width(result.interval(column.quantity)[head])}"
         baseline = column.baseline(result) if column.baseline else None
         reference = f"{baseline[1]}: {column.text(baseline[0])}" if baseline else ABSENT
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
-        rows.append((column.label, head.label(), shown, layer, _papers_layer(analysis, column.quantity), reference))
+        bert = paper.LAYER_MEANS.get(column.quantity) if analysis.name in WITH_LAYER_MEANS else None
+        papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}" if bert else ABSENT
+        rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, reference))
     header = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
     return Table("The highest head and layer of each quantity", header, rows)
 
 
 def layers_table(analysis: Analysis, result: Any) -> Table | None:
     """Layer means of the quantities that the paper's figures show, beside the paper's; None where it shows none."""
-    if analysis.name not in WITH_LAYER_MEANS:
+    header, columns = ["layer"], []
+    for column in analysis.columns:
+        values, papers = column.read(result), paper.LAYER_MEANS.get(column.quantity)
+        if analysis.name in WITH_LAYER_MEANS and papers and values is not None:
+            header += [column.short, "paper"]
+            columns += [[f"{mean:.2f}" for mean in np.nanmean(values, axis=1)], [f"{mean:g}" for mean in papers]]
+    if not columns:
         return None
-    shown = [
-        column
-        for column in analysis.columns
-        if column.quantity in paper.LAYER_MEANS and column.read(result) is not None
-    ]
-    if not shown:
-        return None
-    means = [np.nanmean(column.read(result), axis=1) for column in shown]  # type: ignore[arg-type]  # none is None
-    papers = [paper.LAYER_MEANS[column.quantity] for column in shown]
-    header = ["layer", *(part for column in shown for part in (column.short, "paper"))]
-    rows = [
-        [str(layer + 1), *(cell for own, bert in zip(means, papers, strict=True) for cell in _cells(own, bert, layer))]
-        for layer in range(max(len(means[0]), len(papers[0])))
-    ]
-    return Table(f"Means of each layer's heads; {BERT} has {len(papers[0])} layers ({paper.READ_OFF})", header, rows)
+    rows = [[str(layer), *cells] for layer, cells in enumerate(zip_longest(*columns, fillvalue=""), start=1)]
+    return Table(f"Means of each layer's heads; {BERT} has {len(columns[1])} layers ({paper.READ_OFF})", header, rows)
 
 
 def dependency_table(result: Any) -> Table:
     """Table 1 for this run, beside the paper's."""
     frame = relation_table(result)
-    cells = frame.astype(object).where(frame.notna(), None)
-    rows = [[_cell(value) for value in row] for row in cells.itertuples(index=False)]
+    cells = frame.astype(object).where(frame.notna(), ABSENT)
+    rows = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
     note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
     return Table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
 
@@ -112,7 +103,7 @@ def clustering_table(result: Any) -> Table:
         [pairs, ABSENT if np.isnan(mean) else f"{mean:.3g}"]
         for pairs, mean in (("within a layer", near.within), ("between layers", near.between))
     ]
-    return Table(f"Mean Jensen-Shannon divergence of two heads, {unit_of(result)}", ["heads", "divergence"], rows)
+    return Table(f"Mean Jensen-Shannon divergence of two heads, {result.unit}", ["heads", "divergence"], rows)
 
 
 OF_THE_PAPER: dict[str, Callable[[Any], Table]] = {
@@ -130,20 +121,6 @@ def tables(analysis: Analysis, result: Any) -> list[Table]:
     shown = [heads_table(analysis, result)] if analysis.columns else []
     layers = layers_table(analysis, result)
     return [*shown, layers] if layers else shown
-
-
-def _cell(value: Any) -> str:
-    return ABSENT if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _papers_layer(analysis: Analysis, quantity: str) -> str:
-    means = paper.LAYER_MEANS.get(quantity) if analysis.name in WITH_LAYER_MEANS else None
-    return f"layer {int(np.argmax(means)) + 1}: {max(means)}" if means else ABSENT
-
-
-def _cells(means: np.ndarray, bert: tuple[float, ...], layer: int) -> tuple[str, str]:
-    here = f"{means[layer]:.2f}" if layer < len(means) else ""
-    return here, f"{bert[layer]:g}" if layer < len(bert) else ""
 
 
 def _share(value: float, low: float, high: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,17 +82,19 @@ class HeadMap:
 
 def value_map(
     values: np.ndarray,
-    name: str,
+    name: str = "",
     *,
     base: int = 1,
     limits: tuple[float, float] = (0.0, 1.0),
     unit: str = "",
     scale: Scale = SEQUENTIAL,
+    texts: Iterable[str] = (),
 ) -> HeadMap:
-    """The map of (layer, head) values; hovering says the value, its `name` and its rank."""
+    """The map of (layer, head) values; hovering says the value, its `name` (or the head's text), and its rank."""
     layers, heads = values.shape
-    pairs = zip(all_heads(layers, heads), values.flat, ranks(values).flat, strict=True)
-    hover = (f"{head.label(base)}: {number(v)} {name}; rank {rank} of {values.size}" for head, v, rank in pairs)
+    shown = texts or (f"{number(value)} {name}" for value in values.flat)
+    triples = zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
+    hover = (f"{head.label(base)}: {text}; rank {rank} of {values.size}" for head, text, rank in triples)
     return HeadMap(tuple(hover), layers, heads, base, values, limits, unit, scale)
 
 

@@ -15,7 +15,7 @@ from bertviz_core.heads import all_heads
 from bertviz_core.plotting import style
 
 if TYPE_CHECKING:
-    from bertviz_core.models.predictions import Prediction
+    from bertviz_core.models.single_input import Prediction
 
 TINY = 1e-38  # in place of a probability that has no logarithm
 

@@ -65,15 +65,3 @@ def link_problems(problems: Sequence[str]) -> None:
     if problems:
         reasons = "; ".join(map(plain, problems))
         st.warning(f"This link cannot be restored in full: {reasons}.", icon=":material/link_off:")
-
-
-def skipped(provenance: dict[str, Any], unit: str = "segments") -> None:
-    """What the analysis left out or changed, counted, with the first places."""
-    entries = provenance["skipped"]
-    total = sum(entry["count"] for entry in entries)
-    with st.expander(f"Skipped or modified input ({total:,})", icon=":material/rule:"):
-        if not entries:
-            st.write(f"Nothing was skipped: all {provenance[unit]:,} {unit} of the corpus were analyzed in full.")
-        for entry in entries:
-            more = ", …" if entry["count"] > len(entry["where"]) else ""
-            st.markdown(f"**{entry['count']:,}** {plain(entry['reason'])}: {plain(', '.join(entry['where']))}{more}")

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
-from bertviz_core.analyses.clustering.hover import unit_of
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import Results, behavior_labels, columns, nearest, relations
@@ -48,7 +47,7 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
     if near := nearest(results, selection.head):
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
-        st.markdown(f"**Most similar heads** (divergence, {unit_of(results['clustering'])}): {plain(alike)}")
+        st.markdown(f"**Most similar heads** (divergence, {results['clustering'].unit}): {plain(alike)}")
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):

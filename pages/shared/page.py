@@ -228,14 +228,21 @@ def methods_section(number: int) -> tuple[str, str]:
     raise LookupError(f"{METHODS.name} has no section {number}")
 
 
-def provenance(result: Result) -> None:
-    """What the numbers were computed from and with, and how to cite the paper."""
-    with st.expander(f"Where these numbers come from: {_counted(result)}", icon=":material/fingerprint:"):
-        st.json(result.provenance, expanded=1)
-
-
-def _counted(result: Result) -> str:
-    """Number of inputs and tokens that the results rest on, what was skipped, and the device."""
+def ending(
+    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType,
+    section: int | None = None, unit: str = "segments",
+) -> None:  # fmt: skip
+    """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the
+    numbers were computed from and with, and how to cite the paper."""
+    about(formula, text, function, section)
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])
-    return f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    with st.expander(f"Skipped or modified input ({changed:,})", icon=":material/rule:"):
+        if not changed:
+            st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} of the corpus were analyzed in full.")
+        for entry in origin["skipped"]:
+            where, more = boxes.plain(", ".join(entry["where"])), ", …" if entry["count"] > len(entry["where"]) else ""
+            st.markdown(f"**{entry['count']:,}** {boxes.plain(entry['reason'])}: {where}{more}")
+    basis = f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    with st.expander(f"Where these numbers come from: {basis}", icon=":material/fingerprint:"):
+        st.json(origin, expanded=1)

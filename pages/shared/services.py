@@ -148,7 +148,7 @@ def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.
 def _attention(
     key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded, _weights: Weights
 ) -> np.ndarray:
-    from bertviz_core.models.norms import observing
+    from bertviz_core.models.model import observing
     from bertviz_core.models.single_input import attention as run
 
     return run(observing(_model, _weights), _example)

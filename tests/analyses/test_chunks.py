@@ -20,11 +20,11 @@ from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.corpora.parts import Slices
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
 from bertviz_core.models import reading
+from bertviz_core.models.reading import Slices
 from bertviz_core.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,14 @@ from bertviz_core.analyses import kept_stages as stages
 from bertviz_core.analyses import local_run
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.kept_stages import cut
-from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
-from bertviz_core.models.sentences import Sentences
+from bertviz_core.models.annotated import Sentences
 from bertviz_core.settings import Settings
 
 TOKENS = 150

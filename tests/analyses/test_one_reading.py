@@ -16,10 +16,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find
 from bertviz_core.analyses.results import Result
+from bertviz_core.models.annotated import Sentences, Windows
 from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.sentences import Sentences
-from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.head_averages import TOP
+from bertviz_core.analyses.head_averages import TOP, averages_of
 from bertviz_core.analyses.results import Result, head_frame, renamed, to_lists
-from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
+
+SurfacePatterns = averages_of("surface_patterns")
 
 
 def made(kind=Entropy) -> Entropy:

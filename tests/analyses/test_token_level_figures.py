@@ -7,10 +7,10 @@ import pytest
 
 from bertviz_core.analyses.entropy import figure as entropy
 from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.head_averages import HeadAverages, averages_of
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
-from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.exports import paper_figure
@@ -29,7 +29,7 @@ def stored(tmp_path):
 
 
 def test_figure_2_draws_every_head_of_every_quantity(stored):
-    result: SurfacePatterns = stored["surface_patterns"]
+    result: HeadAverages = stored["surface_patterns"]
     figure = surface_patterns.paper_figure(result)
     dots = {trace.name: trace for trace in figure.data if trace.mode == "markers" and trace.name}
     np.testing.assert_allclose(dots["[CLS]"].y, result["to_cls"].reshape(-1))
@@ -48,10 +48,11 @@ def test_figure_4_has_the_uniform_line_and_units(stored):
 
 
 def test_a_quantity_that_no_segment_has_is_not_drawn(stored):
-    full: SurfacePatterns = stored["surface_patterns"]
+    full: HeadAverages = stored["surface_patterns"]
     keep = [i for i, name in enumerate(full.quantities) if "cls" not in name and "sep" not in name]
     part = {name: getattr(full, name)[keep] for name in ("mean", "error", "segments", "top", "top_values")}
-    bare = SurfacePatterns(full.provenance, [full.quantities[i] for i in keep], texts=full.texts, **part)
+    quantities = [full.quantities[i] for i in keep]
+    bare = averages_of("surface_patterns")(full.provenance, quantities, texts=full.texts, **part)
     names = {trace.name for trace in paper_figure(bare).data if trace.name}
     assert names == {". or ,", "the token itself", "the previous token", "the next token"}
 

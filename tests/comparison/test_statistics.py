@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.comparison.statistics import holm, newcombe, two_sided
+from bertviz_core.comparison.change import holm, newcombe, two_sided
 from tests.oracles import comparison as oracle
 
 shares = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,6 +18,7 @@ from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
+from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import families
@@ -192,3 +196,50 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch):
         loading.choose_device("cuda")
     with pytest.raises(SettingsError, match="auto, cpu, cuda"):
         loading.choose_device("tpu")
+
+
+def asked(name: str, parameters: int = 10):
+    return SimpleNamespace(fingerprint=lambda: name, parameters=lambda: parameters)
+
+
+@pytest.fixture
+def loads(monkeypatch):
+    """Names in the order of loading; fails where two are loaded at once."""
+    names, busy = [], threading.Lock()
+
+    def load(asked, device, dtype):
+        assert busy.acquire(blocking=False), "two models are loaded at once"
+        time.sleep(0.02)
+        names.append(f"{asked.fingerprint()} {dtype}")
+        busy.release()
+        return object()
+
+    monkeypatch.setattr(loading, "load_to_view", load)
+    return names
+
+
+def test_two_readers_with_two_models_load_each_once(loads):
+    models, found = LoadedModels(), []
+
+    def reader(name: str) -> None:
+        found.extend(models.get(asked(name), "float32") for _ in range(5))
+
+    threads = [threading.Thread(target=reader, args=(name,)) for name in "abab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(loads) == ["a float32", "b float32"]
+    assert len(found) == 20 and len(set(map(id, found))) == 2
+    models.get(asked("a"), "bfloat16")
+    assert loads[-1] == "a bfloat16"
+
+
+def test_the_one_longest_unused_makes_room(loads):
+    models = LoadedModels(room=100)  # two models of 10 weights of 4 bytes
+    for name in "abacb":
+        models.get(asked(name), "float32")
+    assert [load[0] for load in loads] == ["a", "b", "c", "b"]
+    models.get(asked("large", 1000), "float32")
+    models.get(asked("large", 1000), "float32")
+    assert [load.split()[0] for load in loads][4:] == ["large"]

@@ -10,13 +10,11 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from bertviz_core.corpora.parts import Slices
 from bertviz_core.errors import InputError
 from bertviz_core.models import reading
-from bertviz_core.models.reading import Index
+from bertviz_core.models.annotated import Sentences, Windows
+from bertviz_core.models.reading import Index, Slices
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.sentences import Sentences
-from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 

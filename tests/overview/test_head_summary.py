@@ -15,8 +15,16 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find as find_model
-from bertviz_core.overview.clearest import SHOWN, clearest, relation_heads
-from bertviz_core.overview.head_summary import behavior_labels, columns, counted, frame, nearest, relations
+from bertviz_core.overview.clearest import SHOWN, clearest
+from bertviz_core.overview.head_summary import (
+    behavior_labels,
+    columns,
+    counted,
+    frame,
+    nearest,
+    relation_heads,
+    relations,
+)
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +135,8 @@ def test_the_clearest_head_of_a_behavior_has_its_highest_average(results):
 def test_finders_stand_over_their_offset(results):
     shown = results["dependency_heads"].default_view()
     found = relation_heads(shown)
-    assert found[0].relation == shown.most_telling()
-    rows = [shown.relations.index(one.relation) for one in found]
+    assert found[0].name == shown.most_telling()
+    rows = [shown.relations.index(one.name) for one in found]
     gains = [(shown.above()[row], shown.heldout()[row] - one.baseline) for row, one in zip(rows, found, strict=True)]
     assert gains == sorted(gains, reverse=True)
     assert all(one.accuracy > one.baseline for one in found)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bertviz_core.models.predictions import Prediction
+from bertviz_core.models.single_input import Prediction
 from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switches
 
 BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])

@@ -1,18 +1,28 @@
-"""What is summed over the segments of a corpus: changes without heads, and the heads' mean outputs."""
+"""What is summed over the segments of a corpus: changes without heads, the words whose loss rises most, and the heads'
+mean outputs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from bertviz_core.analyses.ablation.worst_words import WorstWords
+import numpy as np
+
+from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.sep_gradients.measure import GradientAverages
+from bertviz_core.models.labels import token_labels
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.encoding import Batch, Encoded
     from bertviz_core.models.masked_lm import Predictions
+    from bertviz_core.models.masking import Masking
+    from bertviz_core.models.tokens import Tokens
+
+CONTEXT = 14  # tokens of a segment shown on either side of a word
+FIELDS = ("change", "place", "original", "guess_before", "guess_after", "loss_before", "loss_after")
+PLACES = 2**20  # place = number of the segment * PLACES + position in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +32,7 @@ class Changes:
     Attributes:
         layer: The layer; 0 for sets.
         values: (batch, head or set, quantity).
-        words: (head, masked word, field) for the fields of WorstWords.
+        words: (head, masked word, field) for FIELDS.
         predictions: The whole model's predictions of the masked words.
     """
 
@@ -33,24 +43,65 @@ class Changes:
 
 
 class HeadChanges(GradientAverages):
-    """Segment averages of the changes without each head, what the whole model predicts, and the worst words."""
+    """Segment averages of the changes without each head, what the whole model predicts, and the TOP words of each head
+    by the change of their loss; of equal ones the first in the corpus."""
 
     def __init__(self, *args: Any) -> None:
+        import torch
+
         super().__init__(*args)
-        layers, heads, _ = self.count.shape
-        self.words = WorstWords(layers, heads, self.device)
+        shape = (*self.count.shape[:2], TOP, len(FIELDS))
+        # float64: ids and places are whole numbers far below 2^53.
+        self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=self.device)
 
     def update(self, batch: Batch, changes: Changes) -> None:  # type: ignore[override]
         super().update(batch, changes)  # type: ignore[arg-type]
         assert changes.words is not None, "single heads have words"
-        self.words.add(changes.layer, changes.words)
+        self._keep_words(slice(changes.layer, changes.layer + 1), changes.words[None])
 
     def merge(self, other: HeadChanges) -> None:  # type: ignore[override]
-        self.words.merge(other.words)  # first: examples without a top segment or word are let go by the next line
+        self._keep_words(slice(None), other.worst)  # first: examples without a top segment or word go in the next line
         super().merge(other)
 
+    def _keep_words(self, layers: slice, fields: Tensor) -> None:
+        import torch
+
+        both = torch.cat([self.worst[layers], fields.double()], 2)
+        for field, descending in ((1, False), (0, True)):  # by place, then stably by change
+            order = both[..., field].sort(dim=-1, descending=descending, stable=True).indices
+            both = both.gather(2, order[..., None].expand_as(both))
+        self.worst[layers] = both[:, :, :TOP]
+
     def _numbers(self) -> list[int]:
-        return sorted({*super()._numbers(), *self.words.numbers()})
+        places = self.worst[..., 1]
+        own = (places[~places.isinf()] // PLACES).unique().long().tolist()
+        return sorted({*super()._numbers(), *own})
+
+    def worst_words(self, masking: Masking, tokens: Tokens) -> dict[str, Any]:
+        """The fields of an Ablation that describe its worst words."""
+        known = ~self.worst[..., 1].isinf()
+        whole = self.worst.masked_fill(~known[..., None], 0)
+        places = whole[..., 1].long()
+        ids = whole[..., 2:5].long().cpu().numpy()
+        vocabulary, contexts = np.unique(ids), {}
+        for place in places[known].unique().tolist():
+            number, position = divmod(place, PLACES)
+            contexts[f"{number}:{position}"] = _context(self.examples[number], position, masking, tokens)
+        return {
+            "word_numbers": (places // PLACES).masked_fill(~known, -1).cpu().numpy(),
+            "word_positions": (places % PLACES).cpu().numpy(),
+            "word_ids": ids,
+            "word_losses": whole[..., 5:].cpu().numpy(),
+            "names": dict(zip(map(str, vocabulary), token_labels(vocabulary, tokens), strict=True)),
+            "contexts": contexts,
+        }
+
+
+def _context(example: Encoded, position: int, masking: Masking, tokens: Tokens) -> dict[str, str]:
+    """The word's surroundings as the model sees them."""
+    names = tokens.names(masking.apply(example).ids)
+    left, right = names[max(0, position - CONTEXT) : position], names[position + 1 : position + 1 + CONTEXT]
+    return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
 
 
 class MeanOutputs:

@@ -12,7 +12,7 @@ from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import half_width, number
-from bertviz_core.plotting.head_map import HeadMap
+from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
 from bertviz_core.plotting.template import finish
@@ -45,21 +45,10 @@ def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
     values, interval = result[column.quantity], result.interval(column.quantity)
     signed = column.quantity != "gradient_estimate"
     highest = float(np.nanmax(np.abs(values))) or 1.0
-    layers, heads = values.shape
-    triples = zip(all_heads(layers, heads), values.flat, interval.flat, ranks(values).flat, strict=True)
-    return HeadMap(
-        tuple(
-            f"{head.label(base)}: {shown(column, value, half)}; rank {rank} of {values.size}"
-            for head, value, half, rank in triples
-        ),
-        layers,
-        heads,
-        base,
-        values,
-        (-highest if signed else 0.0, highest),
-        "share of words" if column.percent else "nats",
-        DIVERGING if signed else SEQUENTIAL,
-    )
+    limits, scale = ((-highest, highest), DIVERGING) if signed else ((0.0, highest), SEQUENTIAL)
+    unit = "share of words" if column.percent else "nats"
+    texts = [shown(column, value, half) for value, half in zip(values.flat, interval.flat, strict=True)]
+    return value_map(values, base=base, limits=limits, unit=unit, scale=scale, texts=texts)
 
 
 def shown(column: HeadColumn, value: float, interval: float) -> str:
@@ -162,13 +151,9 @@ def group_name(name: str) -> str:
 
 def head_rows(result: Ablation, head: Head) -> list[dict[str, str]]:
     """A row for each quantity of one head, with interval and rank."""
-    at = (head.layer, head.head)
-    columns = [column for column in ANALYSIS.columns if column.quantity in result.present]
-    return [
-        {
-            "quantity": column.short,
-            "value": shown(column, result[column.quantity][at], result.interval(column.quantity)[at]),
-            "rank": f"{ranks(result[column.quantity])[at]} of {result[column.quantity].size}",
-        }
-        for column in columns
-    ]
+    rows = []
+    for column in (column for column in ANALYSIS.columns if column.quantity in result.present):
+        values, interval = result[column.quantity], result.interval(column.quantity)
+        rank = f"{ranks(values)[head]} of {values.size}"
+        rows.append({"quantity": column.short, "value": shown(column, values[head], interval[head]), "rank": rank})
+    return rows

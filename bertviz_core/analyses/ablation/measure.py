@@ -3,24 +3,45 @@ paper; docs/methods.md, section 12)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bertviz_core.analyses.ablation.changes import HeadChanges, values_of
-from bertviz_core.analyses.ablation.groups import Group, groups, removals
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
+from bertviz_core.heads import Head
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
+
+
+DRAWS, POINTS = 5, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Heads that are removed together.
+
+    Attributes:
+        name: For display.
+        heads: (layer, head) bool.
+        draws: The same, of random heads; none where a draw would be the group itself.
+    """
+
+    name: str
+    heads: np.ndarray
+    draws: tuple[np.ndarray, ...] = ()
 
 
 @dataclass
@@ -86,28 +107,51 @@ def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -
         loss=loss / count,
         right=int(right),
         masked=int(masked),
-        groups=_records(measured.groups, change[points:], interval[points:]),
+        groups=[*_records(measured.groups, zip(change[points:].tolist(), interval[points:].tolist(), strict=True))],
         removed=np.array([int(removal.sum()) for removal in measured.removals]),
         removed_loss=loss / count + np.concatenate([[0.0], change[:points]]),
-        **heads.words.result(heads.examples, masking, segments.tokens),
+        **heads.worst_words(masking, segments.tokens),
     )
 
 
-def _records(groups: list[Group], change: np.ndarray, interval: np.ndarray) -> list[dict[str, Any]]:
-    """The groups as JSON; `change` and `interval` hold each group's, then its draws'."""
-    records, at = [], 0
+def _records(groups: list[Group], values: Iterable[tuple[float, float]]) -> Iterator[dict[str, Any]]:
+    """The groups as JSON; `values` are the changes with half their intervals, each group's and then its draws'."""
+    values = iter(values)
     for group in groups:
-        draws = [float(value) for value in change[at + 1 : at + 1 + len(group.draws)]]
-        heads = [f"{layer + 1}-{head + 1}" for layer, head in np.argwhere(group.heads)]
-        records.append(
-            {
-                "name": group.name,
-                "heads": heads,
-                "loss_change": float(change[at]),
-                "interval": None if np.isnan(interval[at]) else float(interval[at]),
-                "random_loss_change": float(np.mean(draws)) if draws else None,
-                "random_draws": draws,
-            }
-        )
-        at += 1 + len(draws)
-    return records
+        change, interval = next(values)
+        draws = [draw for draw, _ in islice(values, len(group.draws))]
+        yield {
+            "name": group.name,
+            "heads": [Head(*at).label() for at in np.argwhere(group.heads).tolist()],
+            "loss_change": change,
+            "interval": None if np.isnan(interval) else interval,
+            "random_loss_change": float(np.mean(draws)) if draws else None,
+            "random_draws": draws,
+        }
+
+
+def groups(labels: np.ndarray, seed: int) -> list[Group]:
+    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
+    named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
+    layers = [(f"layer {i + 1}", np.arange(len(labels))[:, None] == i) for i in range(len(labels))]
+    every = [(name, np.broadcast_to(heads, labels.shape)) for name, heads in (*named, *layers)]
+    return [Group(name, heads, _draws(heads, [seed % 2**64, i])) for i, (name, heads) in enumerate(every)]
+
+
+def _draws(heads: np.ndarray, seed: list[int]) -> tuple[np.ndarray, ...]:
+    """Random sets with as many heads of each layer as a group has, drawn without replacement."""
+    counts = heads.sum(1)
+    if set(counts.tolist()) <= {0, heads.shape[1]}:
+        return ()
+    draw = np.random.default_rng(seed)
+    orders = draw.random((DRAWS, *heads.shape)).argsort(-1)  # (draw, layer, head)
+    return tuple(orders < counts[None, :, None])
+
+
+def removals(change: np.ndarray) -> list[np.ndarray]:
+    """(layer, head) bool sets of the first heads by `change` (layer, head), the least important first: none, then about
+    POINTS more, the last of all heads."""
+    order = np.argsort(change, axis=None, kind="stable")
+    rank = np.argsort(order)
+    counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
+    return [(rank < count).reshape(change.shape) for count in counts]

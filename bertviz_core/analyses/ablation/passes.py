@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, MeanOutputs, measure, values_of
-from bertviz_core.analyses.ablation.worst_words import PLACES
+from bertviz_core.analyses.ablation.changes import PLACES, Changes, HeadChanges, MeanOutputs, measure, values_of
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import Thresholds, behaviors
 from bertviz_core.analyses.entropy import measure as entropy
@@ -138,17 +137,11 @@ class Passes:
 
 
 def _words(batch: Batch, labels: Tensor, whole: Predictions) -> Tensor:
-    """(masked word, field) in the order of WorstWords; fields that need the model without a head are 0."""
+    """(masked word, field) in the order of FIELDS; fields that need the model without a head are 0."""
     rows, positions = (labels != IGNORED).nonzero().T
-    columns = {
-        "place": batch.numbers[rows] * PLACES + positions,
-        "original": labels[rows, positions],
-        "before": whole.guess,
-        "loss_before": whole.word_loss,
-    }
-    zero = torch.zeros(len(rows), device=labels.device)
-    order = (zero, columns["place"], columns["original"], columns["before"], zero, columns["loss_before"], zero)
-    return torch.stack([column.double() for column in order], -1)
+    place, zero = batch.numbers[rows] * PLACES + positions, torch.zeros(len(rows), device=labels.device)
+    fields = (zero, place, labels[rows, positions], whole.guess, zero, whole.word_loss, zero)
+    return torch.stack([field.double() for field in fields], -1)
 
 
 def _with_guess(words: Tensor, after: Predictions) -> Tensor:

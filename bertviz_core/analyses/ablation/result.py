@@ -10,12 +10,13 @@ import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.results import to_lists
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, highest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
+GUESSES = ("original", "before", "after")  # of `word_ids`
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +24,13 @@ class Word:
     """A masked word that a model without one head predicts worse, as the model sees it in its segment.
 
     Attributes:
-        number: Number of the segment, from 0.
-        position: Position of the token in its segment, from 0.
+        number, position: Of the segment in the corpus and of the token in its segment, from 0.
         where: Location of the segment in the corpus, for people.
-        left: Tokens before the word, as the model sees them.
-        right: Tokens after it.
+        left, right: Tokens before and after the word, as the model sees them.
         shown: What the model sees in the word's stead: most often the mask token.
         original: The token that is asked for.
-        before: The whole model's likeliest token.
-        after: The likeliest token without the head.
-        loss_before: The whole model's loss at this word, nats.
-        loss_after: Without the head, nats.
+        before, after: The likeliest token of the whole model, and without the head.
+        loss_before, loss_after: The loss at this word of the whole model, and without the head, nats.
     """
 
     number: int
@@ -89,13 +86,6 @@ class Ablation(HeadAverages):
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
 
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of stored bytes; earlier versions stored 0 as the interval over a single segment."""
-        if values["segments"][values["quantities"].index("loss_change")] > 1:
-            return values
-        return values | {"groups": [group | {"interval": None} for group in values["groups"]]}
-
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the whole model gets right."""
@@ -103,8 +93,7 @@ class Ablation(HeadAverages):
 
     def largest(self, quantity: str) -> Head:
         """The head with the largest change, in either direction."""
-        values = self[quantity]
-        return Head(*map(int, np.unravel_index(int(np.nanargmax(np.abs(values))), values.shape)))
+        return highest(np.abs(self[quantity]))
 
     def matter(self) -> int:
         """How many heads make the loss rise by more than their 95% interval when they are switched off; none where a
@@ -121,30 +110,26 @@ class Ablation(HeadAverages):
 
     def words(self, head: Head) -> Iterator[Word]:
         """The masked words whose loss rises most without a head, the largest rise first."""
-        at = (head.layer, head.head)
-        rows = zip(self.word_numbers[at], self.word_positions[at], self.word_ids[at], self.word_losses[at], strict=True)
-        for number, position, ids, losses in rows:
-            if number >= 0 and losses[1] > losses[0]:
-                names = (self.names[str(token)] for token in ids)
+        fields = (self.word_numbers, self.word_positions, self.word_ids, self.word_losses)
+        for number, position, ids, (loss, worse) in zip(*(each[head].tolist() for each in fields), strict=True):
+            if number >= 0 and worse > loss:
+                guesses = {name: self.names[str(token)] for name, token in zip(GUESSES, ids, strict=True)}
                 context = self.contexts[f"{number}:{position}"]
-                yield Word(int(number), int(position), **context, **dict(zip(GUESSES, names, strict=True)),
-                           loss_before=float(losses[0]), loss_after=float(losses[1]))  # fmt: skip
+                yield Word(number, position, **context, **guesses, loss_before=loss, loss_after=worse)
 
     def arrays(self) -> dict[str, Any]:
         # Spelled out: zero-argument super() breaks in a dataclass with slots.
-        frame = HeadAverages.arrays(self)
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}
         counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
-        return frame | intervals | counts | {"gradient_correlation": _known(self.correlation())}
+        correlation = {"gradient_correlation": to_lists(np.array(self.correlation()))}
+        return HeadAverages.arrays(self) | intervals | counts | correlation
 
     def tables(self) -> dict[str, pd.DataFrame]:
         import pandas as pd
 
         groups = pd.DataFrame(self.groups).drop(columns="random_draws")
-        layers, heads = self["loss_change"].shape
-        words = [
-            {"head": head.label()} | asdict(word) for head in all_heads(layers, heads) for word in self.words(head)
-        ]
+        heads = all_heads(*self["loss_change"].shape)
+        words = [{"head": head.label()} | asdict(word) for head in heads for word in self.words(head)]
         return {
             "groups": groups.assign(heads=[" ".join(group["heads"]) for group in self.groups]),
             "curve": pd.DataFrame({"removed": self.removed, "loss": self.removed_loss}),
@@ -162,10 +147,3 @@ class Ablation(HeadAverages):
     def summary(self) -> dict[str, Any]:
         curve = {"removed": self.removed.tolist(), "loss": self.removed_loss.tolist()}
         return {"loss": self.loss, "groups": self.groups, "curve": curve}
-
-
-GUESSES = ("original", "before", "after")
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value

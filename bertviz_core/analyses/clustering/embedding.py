@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,15 +11,9 @@ from bertviz_core.import_lock import IMPORTING
 STARTS = {"classical_mds": 1, "random": 4}
 
 
-@dataclass(frozen=True, slots=True)
-class Embedding:
-    """Positions of heads in the plane.
-
-    Attributes:
-        points: (head, 2), centered, turned so that the first axis has the larger spread.
-        stress: Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in the plane; 0
-            where all distances are exact.
-    """
+class Embedding(NamedTuple):
+    """(head, 2) points, centered, turned so that the first axis has the larger spread; and Kruskal's stress-1,
+    sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in the plane, 0 where all are exact."""
 
     points: np.ndarray
     stress: float

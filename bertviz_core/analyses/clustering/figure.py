@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
-from bertviz_core.analyses.clustering.hover import AS_IS, hover_data, unit_of
-from bertviz_core.analyses.clustering.matrix_figure import matrix
+from bertviz_core.analyses.clustering.matrix_figure import AS_IS, hover_data, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR
@@ -123,7 +122,7 @@ def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
 
 def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     """Both axes of one scale: distances in the picture stand for divergences."""
-    unit = f"√({unit_of(result)})" if result.root else unit_of(result)
+    unit = f"√({result.unit})" if result.root else result.unit
     figure.update_xaxes(title=unit, zeroline=False, constrain="domain")
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():

@@ -9,7 +9,6 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.clustering.hover import AS_IS, hover_data, unit_of
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.import_lock import IMPORTING
@@ -17,6 +16,7 @@ from bertviz_core.plotting.palette import SEQUENTIAL
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 from bertviz_core.plotting.template import finish
 
+AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 TICKED = 64  # heads whose labels still fit beside the matrix
 
 
@@ -72,17 +72,16 @@ def _cells(result: Clustering, base: int) -> go.Heatmap:
     return go.Heatmap(
         z=result.divergence[np.ix_(result.order, result.order)],
         customdata=np.array([[f"{a} and {b}" for b in labels] for a in labels]),
-        hovertemplate=f"%{{customdata}}: %{{z:.3g}} {unit_of(result)}<extra></extra>",
+        hovertemplate=f"%{{customdata}}: %{{z:.3g}} {result.unit}<extra></extra>",
         colorscale=SEQUENTIAL,
         zmin=0,
         zmax=None if result.summed else math.log(2),
-        colorbar=COLORBAR | {"title": {"text": unit_of(result), "side": "bottom"}, "len": 0.4, "x": 0.5},
+        colorbar=COLORBAR | {"title": {"text": result.unit, "side": "bottom"}, "len": 0.4, "x": 0.5},
     )
 
 
 def _ordered_labels(result: Clustering, base: int) -> list[str]:
-    heads = all_heads(*result.shape)
-    return [heads[i].label(base) for i in result.order]
+    return [Head(*divmod(int(index), result.shape[1])).label(base) for index in result.order]
 
 
 def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
@@ -98,9 +97,28 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
     finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
 
 
+def hover_data(result: Clustering, base: int) -> np.ndarray:
+    """(head, 2): the label counted from 1, for clicks, and what hovering says."""
+    rows = []
+    for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1), strict=True):
+        text = _text(result, head, str(behavior))
+        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
+        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
+    return np.array(rows)
+
+
+def _text(result: Clustering, head: Head, behavior: str) -> str:
+    name = BEHAVIORS[behavior][-1]
+    if behavior == "linguistic":
+        return f"{name}: {result.named[head.label()]}"
+    if behavior in ("broad", "other"):
+        return f"{name}, entropy {result['entropy'][head]:.2f} nats"
+    return f"{result[behavior][head]:.2f} to {name}"
+
+
 def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
     """Shapes round a head's row and column of the matrix."""
-    index = int(np.flatnonzero(result.order == head.layer * result.shape[1] + head.head)[0])
+    index = result.order.tolist().index(head.layer * result.shape[1] + head.head)
     line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
     return [
         line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": index - 0.5, "y1": index + 0.5},

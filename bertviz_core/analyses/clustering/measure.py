@@ -14,8 +14,8 @@ from bertviz_core.analyses.clustering.mixture_kernel import LANES
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
+from bertviz_core.analyses.surface_patterns import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns.result import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.engine.packing import pack, unpack
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class DivergenceSums:
         layers, heads, _ = self.averages.count.shape
         weights = _comparable(batch, attention.weights, self.smoothed)
         if self.maps is None:
-            self.maps = _space(layers * heads, weights)
+            positions = LANES * -(-weights.shape[1] // LANES)  # whole vectors
+            self.maps = weights.new_zeros(layers * heads, positions)
         self.maps[attention.layer * heads : (attention.layer + 1) * heads, : weights.shape[1]] = weights
         if attention.layer == layers - 1:
             self.sum += divergences(self.maps, batch.tokens())
@@ -96,7 +97,7 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
     """The mean per token (mode "as in the paper": the sum), its picture with the run's seed, and its dendrogram."""
     divergence = accumulator.sum.cpu().numpy() / (1 if accumulator.smoothed else accumulator.tokens)
     seed = provenance["settings"]["seed"]
-    embedding, (linkage, order) = embed(divergence, seed), dendrogram(divergence)
+    (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)
     averages = accumulator.averages
     mean = averages.result()["mean"][[averages.quantities.index(name) for name in QUANTITIES]]
     return Clustering(
@@ -104,8 +105,8 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
         divergence=divergence,
         averages=mean,
         tokens=accumulator.tokens,
-        embedding=embedding.points,
-        stress=embedding.stress,
+        embedding=embedding,
+        stress=stress,
         linkage=linkage,
         order=order,
         mds_seed=seed,
@@ -120,8 +121,3 @@ def _comparable(batch: Batch, weights: Tensor, smoothed: bool) -> Tensor:
     if smoothed:
         weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
     return (weights * batch.mask[:, None, :, None]).transpose(0, 1).flatten(1)
-
-
-def _space(heads: int, weights: Tensor) -> Tensor:
-    """Room for every layer's maps, in whole vectors of positions."""
-    return weights.new_zeros(heads, LANES * -(-weights.shape[1] // LANES))

@@ -94,8 +94,8 @@ class Clustering(Result):
         """
         if (seed, root) == (self.mds_seed, self.root):
             return self
-        embedding = embed(self.divergence, seed, root)
-        return replace(self, embedding=embedding.points, stress=embedding.stress, mds_seed=seed, root=root)
+        points, stress = embed(self.divergence, seed, root)
+        return replace(self, embedding=points, stress=stress, mds_seed=seed, root=root)
 
     def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
         """The result with other thresholds of behaviors, and with the heads that the linguistic analyses name."""
@@ -105,6 +105,11 @@ class Clustering(Result):
     def summed(self) -> bool:
         """Divergences are sums over tokens, as the release keeps them, not means."""
         return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
+    def unit(self) -> str:
+        """Unit of the divergences on axes and in tables."""
+        return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -124,11 +129,15 @@ class Clustering(Result):
         return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
+    def _same_layer(self) -> np.ndarray:
+        """(head, head) bool."""
+        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
+        return layer[:, None] == layer
+
+    @property
     def closeness(self) -> Closeness:
         """How close heads of one layer are beside heads of different layers (section 6)."""
-        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
-        pairs = np.triu(np.ones_like(self.divergence, dtype=bool), 1)
-        same = layer[:, None] == layer
+        same, pairs = self._same_layer, np.triu(np.ones_like(self.divergence, dtype=bool), 1)
         chosen = (self.divergence[pairs & same], self.divergence[pairs & ~same])
         return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
 
@@ -137,8 +146,7 @@ class Clustering(Result):
 
         In nats (of a sum over tokens, divided by their number); without standard errors.
         """
-        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
-        same = layer[:, None] == layer
+        same = self._same_layer
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
         return {
@@ -153,6 +161,11 @@ class Clustering(Result):
         row = self.divergence[everyone.index(head)]
         order = [i for i in np.argsort(row, kind="stable") if everyone[i] != head]
         return [(everyone[i], float(row[i])) for i in order[:count]]
+
+    def closest_pair(self) -> tuple[Head, Head, float] | None:
+        """The two heads most alike, with their divergence; None for a model of one head."""
+        pairs = ((head, *near) for head in all_heads(*self.shape) for near in self.nearest(head, 1))
+        return min(pairs, key=lambda pair: pair[2], default=None)
 
     def arrays(self) -> dict[str, Any]:
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}

@@ -34,7 +34,7 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
 from bertviz_core.import_lock import IMPORTING
-from bertviz_core.models.windows import Window, Windows
+from bertviz_core.models.annotated import Window, Windows
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request

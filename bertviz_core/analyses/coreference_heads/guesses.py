@@ -11,7 +11,7 @@ import numpy as np
 from bertviz_core.corpora.coreference.agreement import pronoun_gender
 from bertviz_core.corpora.coreference.head_words import TYPES, mention_type
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.windows import Window
+from bertviz_core.models.annotated import Window
 from bertviz_core.models.words import Membership, membership
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.models.windows import Window, Windows
+from bertviz_core.models.annotated import Window, Windows
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request

@@ -16,8 +16,8 @@ from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank.trees import POSSESSIVES
+from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.sentences import Sentences
 
 RELEASE_POSSESSIVES = ("'s", "s'")
 

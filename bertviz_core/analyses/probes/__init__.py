@@ -1,19 +1,85 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: options, splits, features (word-level maps), probes (scores), training, scoring, fitting (one probe),
-structural, probe_run (all of it), measure (the analysis's interface); result, figure.
+In reading order: features (word-level maps), probes (scores), training, scoring, structural, fitting (splits, one
+probe), probe_run (all of it), measure (the analysis's interface); result, figure.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from bertviz_core.analyses.analysis import Analysis
+from typing_extensions import Doc
+
+from bertviz_core.analyses.analysis import Analysis, Options
 from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.errors import SettingsError
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+# The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
+PROBES = (
+    "right-branching",
+    "best-offset",
+    "distances-and-words",
+    "random-attention-and-words",
+    "random-attention-only",
+    "attention-only",
+    "attention-and-words",
+    "structural",
+)
+AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
+DECODES = ("greedy", "mst")
+OPTIMIZERS = ("lbfgs", "adam")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOptions(Options):
+    """Options of the training and scoring of probes."""
+
+    probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
+    epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
+    decode: Annotated[str, Doc("greedy, or mst for maximum spanning trees.")] = "greedy"
+    rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
+    misaligned_root: Annotated[bool, Doc("Also score as released: candidate i with word i+1's vector.")] = False
+    optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
+    seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
+    dev: Annotated[Path | None, Doc("Treebank to score on; default: a held-out part of the input.")] = None
+    vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
+
+    def rows(self, paper: bool) -> list[str]:
+        """The names of the result's rows, those as released after their aligned ones."""
+        endings = ("", AS_RELEASED) if paper or self.misaligned_root else ("",)
+        return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
+
+    def check(self) -> None:
+        for name, value, allowed in (
+            *(("probe", probe, PROBES) for probe in self.probes),
+            ("decoding", self.decode, DECODES),
+            ("optimizer", self.optimizer, OPTIMIZERS),
+        ):
+            if value not in allowed:
+                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
+        for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
+            if number is not None and number < 1:
+                raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
+
+    def in_mode(self, paper: bool) -> ProbeOptions:
+        return replace(self, misaligned_root=False) if paper else self  # mode paper has those rows in any case
+
+    def to_json(self) -> dict[str, Any]:
+        values = Options.to_json(self)
+        if "probes" in values:  # in the order of the table, however they were asked for
+            values["probes"] = [probe for probe in PROBES if probe in self.probes]
+        return values
+
+
+def options_of(values: dict[str, Any]) -> ProbeOptions:
+    """Options from the JSON that `ProbeOptions.to_json` gives."""
+    return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
 
 
 def _weight(result: Any) -> np.ndarray | None:

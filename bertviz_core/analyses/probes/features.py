@@ -18,10 +18,10 @@ import numpy as np
 
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.errors import SettingsError
+from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.sentences import EncodedSentence
 from bertviz_core.models.words import membership, word_of
 
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk

@@ -1,7 +1,9 @@
-"""The training of one probe: its schedule, its guesses on the test part, and how long it took."""
+"""Which sentences train, which say when to stop, and which are scored: none is in two parts, nor its double; a control
+task on them, which no syntax solves; and the training of one probe, with its guesses on the test part."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,9 +11,8 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes import structural
+from bertviz_core.analyses.probes import AS_RELEASED, ProbeOptions, structural
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
@@ -20,10 +21,11 @@ from bertviz_core.analyses.probes.probes import (
     ProbeSettings,
 )
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, guesses, not_punctuation
-from bertviz_core.analyses.probes.splits import Splits
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import InputError
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 
@@ -34,6 +36,59 @@ SCHEDULES = {
     "structural": Schedule(20, 0.002),
 }
 RANDOM = "random-"
+TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
+MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
+
+
+@dataclass(frozen=True, slots=True)
+class Splits:
+    """Indices of sentences, in file order."""
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+
+def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
+    """Split `sentences`, of which the last `test_count` come from a separate test file (0: a part is held out).
+
+    Sentences of the same words stay together; training sentences that also stand in the test file are left out and
+    counted. The cut depends on the seed and the words alone, not on the file's order.
+    """
+    first = len(sentences) - test_count
+    tested = {sentence.words for sentence in sentences[first:]}
+    for sentence in sentences[:first]:
+        if sentence.words in tested:
+            skipped.add("a sentence that is also in the test file (not trained on)", sentence.where)
+    different = {sentence.words for sentence in sentences[:first]} - tested
+    order = sorted(different, key=lambda words: _draw(" ".join(words), seed))
+    if len(order) < MIN_SENTENCES:
+        raise InputError(
+            f"{len(order)} different sentences are too few to train a probe on.",
+            hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.",
+        )
+    cut = 0 if test_count else round(TEST * len(order))
+    stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
+    split_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
+    drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * test_count
+    train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
+    return Splits(train, validation, test)
+
+
+def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
+    """Trees that only memory solves (Hewitt and Liang 2019): each word type is always governed by ROOT, by the first
+    word or by the last, drawn once for the type; a word that would govern itself is governed by ROOT."""
+    trees = []
+    for words in sentences:
+        own = np.arange(1, len(words) + 1)
+        drawn = np.array([_draw(word, seed)[0] % 3 for word in words])
+        governors = np.choose(drawn, [np.zeros_like(own), np.ones_like(own), np.full_like(own, len(words))])
+        trees.append(np.where(governors == own, 0, governors))
+    return trees
+
+
+def _draw(text: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\n{text}".encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.probes.options import options_of
+from bertviz_core.analyses.probes import options_of
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.annotated import Treebank
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.stream import StageFunction
+    from bertviz_core.models.annotated import Sentences
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.sentences import Sentences
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
@@ -122,7 +122,7 @@ def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
 
     from bertviz_core.models.attention import register
     from bertviz_core.models.loading import prepare
-    from bertviz_core.models.norms import observing
+    from bertviz_core.models.model import observing
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -12,20 +12,18 @@ from typing import Any
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes import structural
+from bertviz_core.analyses.probes import ProbeOptions, structural
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, kind_of
-from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, control_governors, kind_of, split
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, right_branching
-from bertviz_core.analyses.probes.splits import control_governors, split
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import StageFunction
+from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
-from bertviz_core.models.sentences import EncodedSentence, Sentences
 from bertviz_core.settings import Settings
 
 WORDS = 10_000  # whose vectors are kept with the result

@@ -19,9 +19,9 @@ from bertviz_core.analyses.probes.features import ScratchArrays
 from bertviz_core.analyses.probes.training import Curve, Schedule, run_epochs
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.encoding import buckets, collate
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.sentences import EncodedSentence
 
 SENTENCES = 20  # in a step
 

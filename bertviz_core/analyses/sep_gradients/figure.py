@@ -81,11 +81,10 @@ def more_figures(result: SepGradients) -> dict[str, go.Figure]:
 
 def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
     """A row for each class: the head's attention, gradient and their product, each with interval and rank."""
-    at = (head.layer, head.head)
 
     def shown(quantity: str) -> str:
-        value, interval = result[quantity][at], result.interval(quantity)[at]
-        return f"{number(value)} ± {half_width(interval)}  ({ranks(result[quantity])[at]} of {result[quantity].size})"
+        values, interval = result[quantity], result.interval(quantity)
+        return f"{number(values[head])} ± {half_width(interval[head])}  ({ranks(values)[head]} of {values.size})"
 
     forms = {"attention": "attention_to_{}", "gradient": "to_{}", "attention × gradient": "to_{}_times_attention"}
     return [

@@ -139,8 +139,8 @@ def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, li
     where a token is not asked for)."""
     masking = Masking.of(segments.tokens, segments.settings.seed)
     for example in with_words(segments, masking, Skipped()):
-        masked = masking.apply(example)
-        arrays = (example.ids, masked.ids, example.types if types else 0 * example.types, masked.labels)
+        ids, labels = masking.apply(example)
+        arrays = (example.ids, ids, example.types if types else 0 * example.types, labels)
         names = ("original_ids", "input_ids", "token_type_ids", "labels")
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 

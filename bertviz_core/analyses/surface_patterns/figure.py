@@ -5,8 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.surface_patterns import ANALYSIS
-from bertviz_core.analyses.surface_patterns.result import SurfacePatterns
 from bertviz_core.plotting.palette import NEUTRAL
 from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
 
@@ -18,7 +18,7 @@ PANELS = (
 )
 
 
-def paper_figure(result: SurfacePatterns, base: int = 1, beside: SurfacePatterns | None = None) -> go.Figure:
+def paper_figure(result: HeadAverages, base: int = 1, beside: HeadAverages | None = None) -> go.Figure:
     """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out.
 
     Args:
@@ -44,6 +44,6 @@ def paper_figure(result: SurfacePatterns, base: int = 1, beside: SurfacePatterns
     return figure.update_layout(height=290 * len(panels))
 
 
-def _maps(result: SurfacePatterns) -> str:
+def _maps(result: HeadAverages) -> str:
     """What the maps hold."""
     return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"

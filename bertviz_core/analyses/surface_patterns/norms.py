@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from bertviz_core.analyses.results import head_frame
-from bertviz_core.analyses.surface_patterns import ANALYSIS
-from bertviz_core.analyses.surface_patterns.result import CLASSES, NORM_QUANTITIES, SurfacePatterns
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.surface_patterns import ANALYSIS, CLASSES
 from bertviz_core.heads import highest
 from bertviz_core.plotting.palette import TOKENS
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-def change(weights: SurfacePatterns, norms: SurfacePatterns, base: int = 1) -> str:
+def change(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
     """One sentence: what [SEP], or another class where there is none, receives of the weights and of the norms."""
     quantity = next(name for name in ("to_sep", "to_cls", "to_punct") if name in weights.present)
     layer = int(np.nanargmax(weights.layer_means(quantity)))
@@ -29,7 +23,7 @@ def change(weights: SurfacePatterns, norms: SurfacePatterns, base: int = 1) -> s
     )
 
 
-def lengths(norms: SurfacePatterns, base: int = 1) -> str:
+def lengths(norms: HeadAverages, base: int = 1) -> str:
     """What the lengths of the vectors have to do with attention."""
     correlation = norms["norm_correlation"]
     lowest = highest(-correlation)
@@ -41,8 +35,3 @@ def lengths(norms: SurfacePatterns, base: int = 1) -> str:
         f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
         f"({correlation[lowest]:z.2f})"
     )
-
-
-def length_table(norms: SurfacePatterns) -> pd.DataFrame:
-    """A row for each head: the mean length for each class of tokens, and the correlation."""
-    return head_frame({name: norms[name] for name in NORM_QUANTITIES if name in norms.present})

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import reprlib
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
-
-import numpy as np
 
 from bertviz_core.corpora.coreference.documents import Chains, CoreferenceDocument
 from bertviz_core.corpora.skipped import Skipped
@@ -57,7 +56,7 @@ def _document(number: int, line: int, value: dict[str, Any], chains: Chains, pre
         name=_name(value.get("doc_key")) or f"document {number + 1}",
         where=f"line {line}",
         words=tuple(words),
-        sentences=tuple(int(start) for start in np.cumsum([0, *lengths[:-1]])) if words else (),
+        sentences=tuple(accumulate(lengths[:-1], initial=0)) if words else (),
         mentions=chains.mentions(),
         line=line,
     )

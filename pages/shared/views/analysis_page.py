@@ -13,7 +13,7 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import highest, ranks
-from pages.shared import boxes, page, services, stored_result
+from pages.shared import page, services, stored_result
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
@@ -37,9 +37,8 @@ def show(analysis: Analysis) -> None:
         page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
     page.downloads(result)
     source = getattr(analysis.measure, "measure", analysis.measure)
-    page.about(analysis.formula, plain(analysis.summary), source)
-    boxes.skipped(result.provenance, examples_class(analysis.corpus).unit)
-    page.provenance(result)
+    unit = examples_class(analysis.corpus).unit
+    page.ending(result, analysis.formula, plain(analysis.summary), source, unit=unit)
 
 
 def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection) -> None:
@@ -82,7 +81,7 @@ def _key_numbers(
     column: HeadColumn, result: Any, values: np.ndarray, selection: Selection
 ) -> list[tuple[str, str, str]]:
     """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
-    head, at = highest(values), (selection.head.layer, selection.head.head)
+    head, at = highest(values), selection.head
     value = column.text(values[head])
     baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
     means = np.nanmean(values, axis=1)

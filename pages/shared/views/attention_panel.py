@@ -13,8 +13,7 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.predictions import Prediction
-from bertviz_core.models.single_input import OneInput
+from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.plotting.head_map import picture_map
 from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switches

@@ -16,8 +16,8 @@ from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.numbers import number
-from bertviz_core.overview.clearest import ClearestHead, RelationHead, Segment, clearest, relation_heads
-from bertviz_core.overview.head_summary import Results
+from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
+from bertviz_core.overview.head_summary import Relation, Results, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
 from pages.shared.components import drawings
@@ -72,21 +72,21 @@ def relations(results: Results, selection: Selection) -> None:
         label = head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"**{plain(each.relation)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
+                f"**{plain(each.name)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
                 f"{each.baseline:.1%}"
             )
             icon = ":material/account_tree:"
-            links.to("dependency_heads", "Show all sentences", head, icon, relation=each.relation)
+            links.to("dependency_heads", "Show all sentences", head, icon, relation=each.name)
         best = derived(_best, shown, each)
         drawn = [(example.where, example_svg(example, each.choice)) for example in best]
         targets = [links.to_tree(example.sentence, example.chosen, direction, head) for example in best]
-        addresses = links.hidden(f"gallery-{each.relation}", targets)
-        drawings(drawn, f"gallery-{each.relation}", addresses)
+        addresses = links.hidden(f"gallery-{each.name}", targets)
+        drawings(drawn, f"gallery-{each.name}", addresses)
 
 
-def _best(shown: ShownRelations, each: RelationHead) -> list[SentenceExample]:
+def _best(shown: ShownRelations, each: Relation) -> list[SentenceExample]:
     """The sentences that are shown of a relation."""
-    sentences = examples(shown, each.choice, each.relation)
+    sentences = examples(shown, each.choice, each.name)
     right = sorted(
         (example for example in sentences if example.right == example.words), key=lambda example: -example.weight
     )

@@ -8,35 +8,17 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering.hover import unit_of
-from bertviz_core.analyses.clustering.result import Closeness, Clustering
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection, head_options
 
 
-def labeled(result: Clustering, thresholds: Thresholds, named: tuple[tuple[str, str], ...]) -> Clustering:
-    """`Clustering.labeled`, of values that can be compared."""
-    return result.labeled(thresholds, dict(named))
-
-
 def pictured(result: Clustering, root: bool = False) -> Clustering:
     """The result with its embedding in two dimensions, of divergences or of their roots."""
     with st.spinner("Computing the embedding"):
         return derived(Clustering.embedded, result, result.mds_seed, root)
-
-
-def summary(result: Clustering) -> tuple[Closeness, tuple[Head, Head, float] | None]:
-    """How close heads of one layer are; and the two heads most alike, with their divergence."""
-    return result.closeness, closest_pair(result)
-
-
-def closest_pair(result: Clustering) -> tuple[Head, Head, float] | None:
-    """The two heads most alike, with their divergence; None for a model of one head."""
-    pairs = ((head, *near) for head in all_heads(*result.shape) for near in result.nearest(head, 1))
-    return min(pairs, key=lambda pair: pair[2], default=None)
 
 
 def thresholds() -> Thresholds:
@@ -66,7 +48,7 @@ def neighbors(result: Clustering, selection: Selection) -> None:
     rows = [
         {
             "head": head.label(selection.base),
-            f"divergence, {unit_of(result)}": f"{value:.4g}",
+            f"divergence, {result.unit}": f"{value:.4g}",
             "behavior": BEHAVIORS[result.behaviors[head]][-1],
         }
         | {name.replace("_", " "): f"{result[name][head]:.3f}" for name in QUANTITIES}

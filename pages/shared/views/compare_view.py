@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,13 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.change import ALPHA, Change
 from bertviz_core.comparison.result import Comparison
+from bertviz_core.emergence.series import REQUIRED
+from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.numbers import number
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.palette import DIVERGING
+from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
 from pages.shared.boxes import plain
@@ -58,21 +60,12 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A stored run with its name on the page."""
-
-    address: str
-    name: str
-    rank: tuple[bool, bool, bool, str]
-
-
 def _runs(analysis: str, chosen: Checkpoint) -> Runs:
     """Address -> name of what this reader may see: own models and corpora, the samples, and the demo's training. Those
     of the chosen model come first, then those of the demo model; of these the plain ones."""
     corpora, access = _corpora(analysis), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
-    stored_runs, visible_runs = services.runs(), []
+    stored_runs, ranked = services.runs(), []
     shown = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
     for run in stored_runs:
         origin = run.provenance
@@ -82,8 +75,8 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
             name = _name(origin, shown[origin["model"]["name"]], corpora)
             changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
             others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
-            visible_runs.append(_Named(run.key[:16], name, (*others, changed, name)))
-    runs = {run.address: run.name for run in sorted(visible_runs, key=lambda run: run.rank)}
+            ranked.append(((*others, changed, name), run.key[:16]))
+    runs = {run_address: name for (*_, name), run_address in sorted(ranked, key=itemgetter(0))}
     return runs | checkpoints.names(services.shipped_emergence(), analysis)
 
 
@@ -120,41 +113,38 @@ def _result(analysis: str, run_address: str) -> Any:
 
 def quantity(comparison: Comparison) -> str:
     """The choice of the quantity that is shown."""
-    return choices.selectbox(
-        "Quantity",
-        list(comparison.a),
-        key="compared",
-        default=comparison.opens_on,
-        format_func=comparison.label,
-        follows=True,
-        width=230,
-    )
+    options, default = list(comparison.a), comparison.opens_on
+    look: dict[str, Any] = {"format_func": comparison.label, "width": 230}
+    return choices.selectbox("Quantity", options, key="compared", default=default, follows=True, **look)
 
 
 def notes(comparison: Comparison) -> None:
     """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
     if not checkpoints.names(services.shipped_emergence(), comparison.compared):
-        titles = ", ".join(ANALYSES[name].title for name in (*checkpoints.QUANTITIES, "dependency_heads"))
+        titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
         st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {titles}.")
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
     """(label, value, beside it): both means, how many heads differ, the chosen head."""
     marked, tested = str(int(change.marked.sum())), f"of {change.a.size}, adjusted p < {ALPHA}"
-    if np.isnan(change.p).all():
+    if change.untested:
         marked, tested = "–", "no standard errors"
     entries = [
         ("Mean over heads, A", number(float(np.nanmean(change.a))), ""),
         ("Mean over heads, B", number(float(np.nanmean(change.b))), ""),
         ("Heads that differ", marked, tested),
     ]
-    layers, heads = change.a.shape
-    if selection.head.layer < layers and selection.head.head < heads:
-        at = (selection.head.layer, selection.head.head)
-        beside = "" if np.isnan(change.low[at]) else f"{number(change.low[at])} to {number(change.high[at])}"
-        entries.append((f"Head {selection.label}, B − A", number(float(change.difference[at])), beside))
+    if selection.head in all_heads(*change.a.shape):
+        difference = number(float(change.difference[selection.head]))
+        entries.append((f"Head {selection.label}, B − A", difference, _interval(change, selection.head)))
     return entries
+
+
+def _interval(change: Change, head: Head) -> str:
+    """The 95% interval of one head's difference, where it is known."""
+    return "" if np.isnan(change.low[head]) else f"{number(change.low[head])} to {number(change.high[head])}"
 
 
 def maps(comparison: Comparison, key: str, selection: Selection) -> None:
@@ -163,33 +153,29 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
     low, high = (float(end([change.a, change.b])) for end in (np.nanmin, np.nanmax))
     limits, largest = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
     shown = (
-        ("a", f"A: {comparison.names[0]}", change.a, {"limits": limits}),
-        ("b", f"B: {comparison.names[1]}", change.b, {"limits": limits}),
-        ("difference", "B − A", change.difference, {"limits": (-largest, largest), "scale": DIVERGING}),
+        ("a", f"A: {comparison.names[0]}", limits, SEQUENTIAL),
+        ("b", f"B: {comparison.names[1]}", limits, SEQUENTIAL),
+        ("difference", "B − A", (-largest, largest), DIVERGING),
     )
-    for column, (name, title, values, options) in zip(st.columns(3, gap="medium"), shown, strict=True):
+    for column, (name, title, ends, scale) in zip(st.columns(3, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
-            described = value_map(values, comparison.label(key), base=selection.base, **options)  # type: ignore[arg-type]
-            page.head_map(
-                described,
-                f"compare-map-{name}",
-                f"Map of all heads, layer by head: {title}, {comparison.label(key)}",
-                selection,
-            )
+            values, label = getattr(change, name), comparison.label(key)
+            described = value_map(values, label, base=selection.base, limits=ends, scale=scale)
+            alt = f"Map of all heads, layer by head: {title}, {label}"
+            page.head_map(described, f"compare-map-{name}", alt, selection)
 
 
 def table(change: Change, selection: Selection) -> None:
     """The heads with the largest differences; a check mark where the difference is marked."""
     rows = []
     for head in change.by_size()[:SHOWN]:
-        at = (head.layer, head.head)
-        interval = "–" if np.isnan(change.low[at]) else f"{number(change.low[at])} to {number(change.high[at])}"
-        values = {name: number(float(getattr(change, name)[at])) for name in ("a", "b", "difference")}
-        p = change.p[at]
+        shown, p = {"A": change.a, "B": change.b, "B − A": change.difference}, change.p[head]
         rows.append(
-            {"head": head.label(selection.base), "A": values["a"], "B": values["b"], "B − A": values["difference"]}
-            | {"95% interval": interval, "p": "–" if np.isnan(p) else f"{p:.2g}", "": "✓" if change.marked[at] else ""}
+            {"head": head.label(selection.base)}
+            | {name: number(float(values[head])) for name, values in shown.items()}
+            | {"95% interval": _interval(change, head) or "–"}
+            | {"p": "–" if np.isnan(p) else f"{p:.2g}", "": "✓" if change.marked[head] else ""}
         )
     st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 

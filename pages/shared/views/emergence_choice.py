@@ -47,7 +47,7 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     series = Series(training, selection.source, treebank, selection.settings)
     result, missing = services.emergence(series)
     if missing:
-        _compute(series, missing, selection)
+        _compute(series, missing)
     if result is None:
         st.skeleton(height=420)
         address.stop()
@@ -93,25 +93,21 @@ def _analyzed() -> list[str]:
     return sorted(folder for folder, count in folders.items() if count > 1 and Path(folder).is_dir())
 
 
-def _compute(series: Series, missing: list[Request], selection: Selection) -> None:
+def _compute(series: Series, missing: list[Request]) -> None:
     """The running job with Cancel, or the offer to start it."""
     requests = series.requests()
     key = reader_jobs.everything_key(requests)
     if job_panel.is_running(reader_jobs.job(key), "Results of finished passes are stored."):
         return
-    _describe(series, len(requests), len(missing))
-    label = f"Analyze ({durations.text(durations.seconds(services.store(), passes(missing)))})"
-    arguments = (key, requests, "Emergence")
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.everything, args=arguments)
-
-
-def _describe(series: Series, count: int, missing: int) -> None:
     training = series.training
     steps = f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}"
     corpora = boxes.plain(f"{series.text.name} and {series.treebank.name}")
     st.write(
-        f"{steps}. Each is run on {corpora}, on this machine. {missing} of {count} analyses are missing. Results are "
-        "stored as each pass finishes, so a stopped job can resume. You can use other pages meanwhile."
+        f"{steps}. Each is run on {corpora}, on this machine. {len(missing)} of {len(requests)} analyses are missing. "
+        "Results are stored as each pass finishes, so a stopped job can resume. You can use other pages meanwhile."
     )
     for reason, entry in training.skipped.reasons.items():
         st.caption(f"{entry['count']} skipped, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")
+    label = f"Analyze ({durations.text(durations.seconds(services.store(), passes(missing)))})"
+    arguments = (key, requests, "Emergence")
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.everything, args=arguments)

@@ -1,18 +1,18 @@
-"""Parts of the page of emergence: the claim, the slider over the training and what moves with it, the table."""
+"""Parts of the page of emergence: the claim, the slider over the training and what moves with it; relations, the chosen
+head and the table, which no step changes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTAUGHT, with_behavior
 from bertviz_core.analyses.dependency_heads.relations import UAS
-from bertviz_core.emergence.figure import columns, course_figure
+from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
+from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import counted
 from bertviz_core.plotting.head_map import HeadMap, value_map
@@ -28,23 +28,7 @@ MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
-
-
-@dataclass(frozen=True, slots=True)
-class BehaviorCourse:
-    """The behavior of every head at each step, and the emergence's table.
-
-    Attributes:
-        labels: (step, layer, head) behaviors.
-        table: A row for each step.
-    """
-
-    labels: np.ndarray
-    table: pd.DataFrame
-
-
-def course(result: Emergence) -> BehaviorCourse:
-    return BehaviorCourse(result.behaviors(), result.to_frame())
+MAX_RELATIONS = 6
 
 
 def origin(result: Emergence) -> None:
@@ -63,12 +47,10 @@ def origin(result: Emergence) -> None:
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
 
 
-def claim(result: Emergence, course: BehaviorCourse) -> None:
+def claim(result: Emergence) -> None:
     """What this training shows, in one sentence."""
     first, last = (f"{step:,}" for step in result.steps[[0, -1]])
-    row = result.relations.index(UAS)
-    n = int(result.n[:, row].sum())
-    began, ended, offset = (percent(share, n) for share in (*result.best_accuracy[[0, -1], row], result.baseline[row]))
+    began, ended, offset = (_uas(result, index) for index in (0, -1, None))
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
         loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
@@ -77,22 +59,25 @@ def claim(result: Emergence, course: BehaviorCourse) -> None:
     )
 
 
-def appearances(result: Emergence, course: BehaviorCourse) -> None:
-    """How many heads have a behavior, and when each behavior came."""
-    first, last = (with_behavior(course.labels[index]) for index in (0, -1))
-    st.markdown(
-        f"Heads with a behavior: {first} at the first step, {last} at the last, of {course.labels[0].size}. First "
-        f"appearance: {_first_steps(result, course)}."
-    )
+def _uas(result: Emergence, index: int | None = None) -> str:
+    """UAS of the best head of one step; of the best fixed offset without a step."""
+    row = result.relations.index(UAS)
+    share = result.baseline[row] if index is None else result.best_accuracy[index, row]
+    return percent(share, int(result.n[:, row].sum()))
 
 
-def _first_steps(result: Emergence, course: BehaviorCourse) -> str:
-    """Behaviors by the step at which some head first has them."""
-    came: dict[int, list[str]] = {}
-    for name in counted(course.labels):
+def appearances(result: Emergence, labels: np.ndarray) -> None:
+    """How many heads have a behavior, and when each behavior came; labels: (step, layer, head)."""
+    first, last = (with_behavior(labels[index]) for index in (0, -1))
+    came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
+    for name in counted(labels):
         if name not in UNTAUGHT:
-            came.setdefault(int((course.labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
-    return "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came)) or "none yet"
+            came.setdefault(int((labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
+    steps = "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came))
+    st.markdown(
+        f"Heads with a behavior: {first} at the first step, {last} at the last, of {labels[0].size}. First "
+        f"appearance: {steps or 'none yet'}."
+    )
 
 
 def linear() -> bool:
@@ -101,7 +86,7 @@ def linear() -> bool:
 
 
 @address.fragment
-def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> None:
+def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
         st.rerun()
@@ -110,34 +95,28 @@ def explore(result: Emergence, course: BehaviorCourse, selection: Selection) -> 
         index = _index(result)
     left, right = st.columns(2, gap="medium")
     with left:
-        shown = _map(result, course, index, selection)
+        shown = _map(result, labels, index, selection)
     if len(result.steps) > 1:
         with line:
-            frames = derived(film, result, course.labels, shown, selection.base)
+            frames = derived(film, result, labels, shown, selection.base)
             titles = [f"step {step:,}" for step in result.steps]
             data = {"frames": frames, "titles": titles, "at": index, "map": MAP}
             component("player")(data=data, key=PLAYER, on_at_change=lambda: _stopped(result), width="content")
     with right:
         alt = "The masked-word loss, and the number of heads with each behavior, over the training"
-        figure = page.drawn(course_figure, result, course.labels, index, linear=linear())
+        figure = page.drawn(course_figure, result, labels, index, linear=linear())
         page.chart(figure, "course-figure", alt, clickable=False)
-    page.metrics(_numbers(result, course, index))
+    page.metrics(_numbers(result, labels[index], index))
 
 
-def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selection) -> str:
+def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection) -> str:
     """Draw the map of heads by behavior or by one quantity; returns the name of what it shows."""
-    known = [column.label for column in columns(result, index)]
+    known = [column.spec.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
-        shown = choices.selectbox(
-            "Map quantity",
-            [BY_BEHAVIOR, *known],
-            key="map_of",
-            default=BY_BEHAVIOR,
-            label_visibility="collapsed",
-            width=220,
-        )
-    figure = derived(map_at, result, course.labels, shown, index, selection.base)
+        options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 220}
+        shown = choices.selectbox("Map quantity", options, key="map_of", default=BY_BEHAVIOR, **look)
+    figure = derived(map_at, result, labels, shown, index, selection.base)
     page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection)
     return str(shown)
 
@@ -145,7 +124,7 @@ def _map(result: Emergence, course: BehaviorCourse, index: int, selection: Selec
 def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:
     """The map of all heads at one step: by what they do, or by a quantity. The legend has what heads do at any step."""
     known = columns(result, index)
-    column = next((column for column in known if column.label == shown), None)
+    column = next((column for column in known if column.spec.label == shown), None)
     if column is None:
         return behavior_map(labels[index], known, result.linguistic(index), base, counted(labels))
     limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
@@ -177,24 +156,78 @@ def _index(result: Emergence) -> int:
     return steps.index(step)
 
 
-def _numbers(result: Emergence, course: BehaviorCourse, index: int) -> list[tuple[str, str, str]]:
-    """(label, value at this step, note beside it) for each number above the map."""
-    labels, tokens = course.labels[index], result.tokens[index]
+def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
+    """(label, value at this step, note beside it) for each number above the map; labels: (layer, head)."""
+    tokens = result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[index]:,}", of_all)]
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append(("Masked-word loss", f"{result.loss[index]:.2f} nats", accuracy))
-    broad = f"and {int((labels == 'broad').sum())} broad, {int((labels == 'other').sum())} other"
-    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", broad))
-    row = result.relations.index(UAS)
-    n = int(result.n[:, row].sum())
-    entries.append(
-        (
-            "UAS of the best head",
-            percent(result.best_accuracy[index, row], n),
-            f"best fixed offset: {percent(result.baseline[row], n)}",
-        )
+    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTAUGHT)
+    return [
+        *entries,
+        ("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"),
+        ("UAS of the best head", _uas(result, index), f"best fixed offset: {_uas(result)}"),
+    ]
+
+
+@address.fragment
+def relations(result: Emergence, selection: Selection) -> None:
+    """Chosen relations over the training; the slider does not redraw them."""
+    st.markdown(
+        "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
+        "which it is scored; the dotted line follows the head that is best at the end."
     )
-    return entries
+    chosen = choices.multiselect(
+        "Relations",
+        result.relations,
+        key="relations_of",
+        default=[*result.telling(MAX_RELATIONS - 1), UAS],
+        max_selections=MAX_RELATIONS,
+        label_visibility="collapsed",
+    )
+    if chosen:
+        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base, linear=linear())
+        alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
+        page.chart(figure, "emergence-relations-figure", alt, clickable=False)
+
+
+def one_head(result: Emergence, selection: Selection) -> None:
+    """The chosen head over the training, or why there is none."""
+    layers, heads = result.shape
+    if selection.head not in all_heads(layers, heads):  # the one chosen at the left is another model's
+        st.caption(
+            f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
+            "one of its checkpoints as the model in the sidebar."
+        )
+        return
+    st.markdown(f"**Head {selection.label}** over the training")
+    alt = f"Average attention and entropy of head {selection.label} over the training"
+    figure = page.drawn(head_figure, result, selection.head, linear=linear())
+    page.chart(figure, "emergence-head", alt, clickable=False)
+
+
+def table(result: Emergence) -> None:
+    """The emergence as a table, a row for each step."""
+    frame = derived(Emergence.to_frame, result)
+    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in frame.items()}
+    st.dataframe(
+        frame,
+        key="emergence-table",
+        hide_index=True,
+        on_select=lambda: _row_clicked(result),
+        selection_mode="single-row",
+        column_config={
+            name: st.column_config.NumberColumn(name.replace("_", " "), format=format)
+            for name, format in formats.items()
+        },
+        alt="A row for each step of the training",
+    )
+
+
+def _row_clicked(result: Emergence) -> None:
+    rows = st.session_state["emergence-table"]["selection"]["rows"]
+    if rows:
+        st.session_state[STEP] = int(result.steps[rows[0]])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -13,7 +14,9 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
-from pages.shared import boxes
+from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.head_map import HeadMap
+from pages.shared import boxes, page
 from pages.shared.boxes import joined, plain
 from pages.shared.frame import choices, links
 from pages.shared.frame.selection import Selection
@@ -31,6 +34,25 @@ def claim(labels: list[str], total: int, does: str) -> None:
     """Draw how many of all heads do something, and which."""
     which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
     st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
+
+
+def figure_and_map(
+    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection, heading: str = ""
+) -> DeltaGenerator:
+    """Draw the figure by layer, under its heading if it has one, and beside it the map of heads.
+
+    Returns:
+        The column of the map.
+    """
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        if heading:
+            st.markdown(heading)
+        page.chart(drawing, f"{key}-figure", alt, head=selection.head)
+    with right:
+        st.markdown(f"**Head map**: {plain(title)}")
+        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {title}", selection)
+    return right
 
 
 def choose(analysis: Analysis, result: Any) -> HeadColumn:
@@ -51,14 +73,11 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
 
 def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadColumn) -> None:
     """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
-    rows, head = [], selection.head
+    head, rows = selection.head, []
     for column in (first, *(column for column in analysis.columns if column != first)):
-        values = column.read(result)
-        if values is not None:
-            value = column.text(values[head])
-            if isinstance(result, HeadAverages) and column.quantity in result.present:
-                value += f" ± {column.half_width(result.interval(column.quantity)[head])}"
-            rows.append({"quantity": column.short, "value": value, "rank": f"{ranks(values)[head]} of {values.size}"})
+        if (values := column.read(result)) is not None:
+            rank = f"{ranks(values)[head]} of {values.size}"
+            rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
     st.markdown(f"**Head {selection.label}**")
     st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
 

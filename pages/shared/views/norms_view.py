@@ -6,15 +6,17 @@ from dataclasses import replace
 
 import streamlit as st
 
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.results import head_frame
+from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns import norms as summary
-from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, SurfacePatterns
 from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 
 
-def change(result: SurfacePatterns, selection: Selection) -> SurfacePatterns | None:
+def change(result: HeadAverages, selection: Selection) -> HeadAverages | None:
     """Say what norms change, where both results are stored.
 
     Returns:
@@ -22,7 +24,7 @@ def change(result: SurfacePatterns, selection: Selection) -> SurfacePatterns | N
     """
     norms = selection.settings.weights == "norms"
     settings = replace(selection.settings, weights="attention" if norms else "norms")
-    other: SurfacePatterns | None = services.find(replace(selection, settings=settings).request(result.analysis))
+    other: HeadAverages | None = services.find(replace(selection, settings=settings).request(result.analysis))
     if other is None:
         if norms:
             st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
@@ -35,7 +37,7 @@ def change(result: SurfacePatterns, selection: Selection) -> SurfacePatterns | N
     return other if add else None
 
 
-def lengths(result: SurfacePatterns, selection: Selection) -> None:
+def lengths(result: HeadAverages, selection: Selection) -> None:
     """The lengths of the vectors, for every head and class of tokens; nothing for a result of attention weights."""
     if "norm_correlation" not in result.present:
         return
@@ -46,4 +48,4 @@ def lengths(result: SurfacePatterns, selection: Selection) -> None:
         "the tokens of a segment, of that length with the mean attention weight that a token receives."
     )
     columns = [name for name in NORM_QUANTITIES if name in result.present]
-    page.table(result, columns, selection, "lengths-table", summary.length_table(result))
+    page.table(result, columns, selection, "lengths-table", head_frame({name: result[name] for name in columns}))

@@ -20,7 +20,7 @@ from pages.shared import services, stored
 from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views import cluster_view, relation_view, tour_view
+from pages.shared.views import relation_view, tour_view
 
 
 def head(page: str, selection: Selection) -> Head:
@@ -66,7 +66,7 @@ def _probes(selection: Selection) -> Head | None:
 
 def _clustering(selection: Selection) -> Head | None:
     result: Clustering | None = services.find(selection.request("clustering"))
-    pair = None if result is None else derived(cluster_view.closest_pair, result)
+    pair = None if result is None else derived(Clustering.closest_pair, result)
     return pair and pair[0]
 
 

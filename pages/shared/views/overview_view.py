@@ -17,9 +17,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import counted
-from bertviz_core.heads import Head
+from bertviz_core.heads import highest
 from bertviz_core.overview.head_summary import Results
-from bertviz_core.overview.table import SUFFIXES, summarized
+from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
@@ -33,7 +33,7 @@ def claim(groups: Mapping[str, int], heads: int) -> str:
     named = [f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name != "other"]
     rest = groups.get("other", 0)
     others = (
-        "every head has one of these behaviors" if not rest else f"{rest} {'does' if rest == 1 else 'do'} none of these"
+        f"{rest} {'does' if rest == 1 else 'do'} none of these" if rest else "every head has one of these behaviors"
     )
     return f"**Of {heads} heads: {', '.join(named) or 'none has a named behavior'}**; {others}."
 
@@ -46,13 +46,13 @@ def key_numbers(
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
     if "surface_patterns" in results:
         patterns = results["surface_patterns"]
-        layer, head = divmod(int(patterns["previous"].argmax()), patterns["previous"].shape[1])
-        clearest = f"{Head(layer, head).label(base)}: {patterns['previous'][layer, head]:.2f}"
+        head = highest(patterns["previous"])
+        clearest = f"{head.label(base)}: {patterns['previous'][head]:.2f}"
         over = paper.HEADS_OVER_HALF["previous"]
         entries.append(("Previous token, clearest", clearest, f"paper: {over} heads over 0.5"))
         if "to_sep" in patterns.present:
-            highest = f"{patterns.layer_means('to_sep').max():.2f}"
-            entries.append(("To [SEP], highest layer", highest, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
+            most = f"{patterns.layer_means('to_sep').max():.2f}"
+            entries.append(("To [SEP], highest layer", most, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
     if "dependency_heads" in results or "coreference_heads" in results:
         entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
     elif "entropy" in results:

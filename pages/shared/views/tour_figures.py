@@ -12,6 +12,7 @@ from bertviz_core.analyses.ablation.figure import change_map
 from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figure
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -35,7 +36,7 @@ from pages.shared.boxes import plain
 from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame.selection import Selection
-from pages.shared.views import attention_panel, beside, cluster_view
+from pages.shared.views import attention_panel, beside, cluster_view, head_view
 from pages.shared.views.input_choice import SENTENCES
 
 BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its figure by layer, and what that shows
@@ -62,16 +63,9 @@ def _by_layer(step: Step, key: str, results: Results, selection: Selection) -> N
     """The analysis's figure by layer, and the map of the quantity that the step is about."""
     result, (build, alt) = results[step.page], BY_LAYER[step.page]
     column = ANALYSES[step.page].column(step.quantity)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        page.chart(page.drawn(build, result, selection.base), f"{key}-figure", alt, head=selection.head)
-    with right:
-        st.markdown(f"**Head map**: {plain(column.label)}")
-        is_change = step.page == "ablation"
-        squares = (
-            derived(change_map, result, column, selection.base) if is_change else column.map(result, selection.base)
-        )
-        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {column.label}", selection)
+    base, is_change = selection.base, step.page == "ablation"
+    squares = derived(change_map, result, column, base) if is_change else column.map(result, base)
+    head_view.figure_and_map(page.drawn(build, result, base), alt, squares, column.label, key, selection)
 
 
 def _specialists(step: Step, key: str, results: Results, selection: Selection) -> None:
@@ -143,7 +137,7 @@ def _probes(step: Step, key: str, results: Results, selection: Selection) -> Non
 
 def _clusters(step: Step, key: str, results: Results, selection: Selection) -> None:
     stored, named = results["clustering"], derived(linguistic, results)
-    result = derived(cluster_view.labeled, cluster_view.pictured(stored), Thresholds(), tuple(named.items()))
+    result = derived(Clustering.labeled, cluster_view.pictured(stored), Thresholds(), named)
     for column, build in zip(st.columns(2, gap="medium"), (by_behavior, by_layer), strict=True):
         with column:
             what = build.__name__.replace("_", " ")

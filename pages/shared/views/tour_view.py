@@ -45,15 +45,6 @@ def results_of(selection: Selection) -> Results:
     return results | ({NORMS: norms["surface_patterns"]} if "surface_patterns" in norms else {})
 
 
-def findings_of(step: Step, results: Results, base: int) -> Findings | None:
-    """What the results say to a step, worked out once for all sessions."""
-    return derived(_findings, STEPS.index(step), results, base)
-
-
-def _findings(index: int, results: Results, base: int) -> Findings | None:
-    return STEPS[index].findings(results, base)
-
-
 def corpus_name(step: Step | None, results: Results, selection: Selection) -> str:
     """The name of the corpus that a step's figures rest on."""
     if step is None:
@@ -67,7 +58,7 @@ def opening_head(selection: Selection) -> Head | None:
     number = small_int(choices.ahead(KEY, "1")) or 1
     if not 1 <= number <= len(STEPS):
         return None
-    findings = findings_of(STEPS[number - 1], results_of(selection), selection.base)
+    findings = derived(Step.findings, STEPS[number - 1], results_of(selection), selection.base)
     return findings.head if findings else None
 
 

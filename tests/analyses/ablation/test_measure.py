@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 from bertviz_core.analyses.ablation import measure as ablation
 from bertviz_core.analyses.ablation.figure import change_map, estimate_figure, group_rows, groups_figure, head_rows
-from bertviz_core.analyses.ablation.groups import groups
+from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request

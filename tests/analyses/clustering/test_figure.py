@@ -16,7 +16,6 @@ from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.paper_report.tables import clustering_table
 from bertviz_core.plotting.style import BEHAVIORS
-from pages.shared.views.cluster_view import closest_pair
 
 
 @pytest.fixture
@@ -132,7 +131,7 @@ def test_models_without_pairs_and_identical_heads_have_words_and_figures(shape: 
     averages, rest = np.zeros((6, *shape)), (10, picture.points, picture.stress, linkage, order, 0, False)
     result = Clustering(provenance, divergence, averages, *rest, {}, {}).labeled(Thresholds(), {})
     assert math.isnan(result.closeness.ratio) and "nan" not in result.claim()
-    assert (closest_pair(result) is None) == (heads == 1)
+    assert (result.closest_pair() is None) == (heads == 1)
     assert "nan" not in str(clustering_table(result).rows)
     assert by_behavior(result).data and matrix(result).data and len(result.tables()["pairs"]) == math.comb(heads, 2)
 

@@ -19,13 +19,13 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError, SettingsError
 from bertviz_core.heads import Choice, Head
+from bertviz_core.models.annotated import Windows
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.windows import Windows
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
-from tests.models.test_windows import plain
+from tests.models.test_annotated import plain
 from tests.oracles import coreference as oracle
 
 # By hand: right guesses of nearest, head match (without and with the nearest in its stead) and rule-based, and items.

@@ -21,11 +21,11 @@ from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank.trees import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
+from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import load
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.sentences import Sentences
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import dependency as oracle
 

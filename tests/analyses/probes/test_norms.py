@@ -13,8 +13,8 @@ from bertviz_core.analyses.probes.measure import redrawn
 from bertviz_core.analyses.probes.probes import AttentionOnly, ProbeBatch, ProbeSettings
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
-from bertviz_core.models.norms import observing
-from bertviz_core.models.sentences import Sentences
+from bertviz_core.models.annotated import Sentences
+from bertviz_core.models.model import observing
 from bertviz_core.settings import Settings
 from tests.analyses.probes.test_probes import filled
 from tests.oracles import norms, reference

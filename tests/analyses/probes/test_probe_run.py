@@ -13,14 +13,14 @@ import pytest
 import torch
 
 from bertviz_core import exports
+from bertviz_core.analyses.probes import PROBES, ProbeOptions, options_of
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes.features import Features, WordMaps
+from bertviz_core.analyses.probes.fitting import control_governors, split
 from bertviz_core.analyses.probes.measure import redrawn
-from bertviz_core.analyses.probes.options import PROBES, ProbeOptions, options_of
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, guesses, right_branching
-from bertviz_core.analyses.probes.splits import control_governors, split
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -196,9 +196,9 @@ def asked(tiny, mode="corrected", others=None, **plan) -> Request:
 
 
 def test_features_are_the_word_level_maps_of_every_head(tiny):
+    from bertviz_core.models.annotated import Sentences
     from bertviz_core.models.attention import forward
     from bertviz_core.models.encoding import collate
-    from bertviz_core.models.sentences import Sentences
 
     encoded = list(Sentences(treebank(6), tiny.tokens, Settings(max_length=32)))
     with Features(encoded, [np.ones(len(e.sentence), int) for e in encoded], tiny.layers * tiny.heads) as made:

@@ -262,8 +262,8 @@ def test_the_structural_probe_learns_planted_trees():
 @pytest.mark.parametrize("in_memory", [0, 1 << 29])
 def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in_memory, monkeypatch, tmp_path):
     from bertviz_core.corpora.source import from_bytes
+    from bertviz_core.models.annotated import Sentences
     from bertviz_core.models.encoding import collate
-    from bertviz_core.models.sentences import Sentences
     from bertviz_core.settings import Settings
 
     text = "the 2-det\ncat 3-nsubj\nsat 0-root\n\nunbelievableness 0-root\ndog 1-x\n"

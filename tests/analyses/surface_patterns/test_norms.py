@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.surface_patterns import norms
+from bertviz_core.analyses.head_averages import HeadAverages, averages_of
+from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES, QUANTITIES, norms
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
-from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES, SurfacePatterns
 
 LENGTHS = {
     "norm_cls": [[1.0, 3.0]],
@@ -17,7 +17,7 @@ LENGTHS = {
 }
 
 
-def averages(to_sep: list[list[float]], **more: list[list[float]]) -> SurfacePatterns:
+def averages(to_sep: list[list[float]], **more: list[list[float]]) -> HeadAverages:
     """Patterns in which everything but attention to [SEP] is 0.25; punctuation has no length."""
     names = [*QUANTITIES, *NORM_QUANTITIES]
     shape = np.shape(to_sep)
@@ -25,7 +25,7 @@ def averages(to_sep: list[list[float]], **more: list[list[float]]) -> SurfacePat
     mean = np.stack([np.broadcast_to(given.get(name, 0.25), shape) for name in names])
     counts = np.array([0 if np.isnan(values).all() else 4 for values in mean])
     top = np.zeros((*mean.shape, 1))
-    return SurfacePatterns({}, names, mean, mean * 0, counts, top.astype(int), top, {})
+    return averages_of("surface_patterns")({}, names, mean, mean * 0, counts, top.astype(int), top, {})
 
 
 def test_the_sentence_names_both_shares_and_the_layer_that_attends_most():
@@ -46,9 +46,6 @@ def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
     said = norms.lengths(averages([[0.5, 0.5]], **LENGTHS))
     assert "those of [CLS] 1.00 times, [SEP] 0.25 times as long" in said
     assert "is -0.50 on average over heads, and lowest in head 1-2 (-0.75)" in said
-    table = norms.length_table(averages([[0.5, 0.5]], **LENGTHS))
-    assert list(table) == ["label", "layer", "head", "norm_cls", "norm_sep", "norm_other", "norm_correlation"]
-    assert table["norm_cls"].tolist() == [1.0, 3.0]
 
 
 def test_both_curves_stand_in_the_figure_when_asked():

@@ -60,3 +60,57 @@ def test_every_relation_of_table_1_occurs_at_least_eight_times_under_the_functio
     counted = Counter(relation for sentence in sentences for relation in function_heads(sentence).relations)
     rare = {relation: counted[relation] for relation in paper.TABLE_1 if relation != "all" and counted[relation] < 8}
     assert not rare
+
+
+def viewed(*lines: str) -> list[str]:
+    """`word governor relation` lines, and the same lines under the view."""
+    words, governors, relations = zip(*(line.split() for line in lines), strict=True)
+    view = function_heads(Sentence(0, 1, words, tuple(map(int, governors)), relations))
+    return [f"{w} {g} {r}" for w, g, r in zip(view.words, view.governors, view.relations, strict=True)]
+
+
+def test_he_sat_on_the_old_mat():
+    assert viewed("He 2 nsubj", "sat 0 root", "on 6 case", "the 6 det", "old 6 amod", "mat 2 obl") == [
+        *("He 2 nsubj", "sat 0 root", "on 2 prep", "the 6 det", "old 6 amod", "mat 3 pobj"),
+    ]
+
+
+def test_a_chain_of_phrases_hangs_each_from_its_own_adposition():
+    # the roof of the house in town: every governor is the one of the file
+    tree = ("roof 0 root", "of 4 case", "the 4 det", "house 1 nmod", "in 6 case", "town 4 nmod")
+    assert viewed(*tree) == ["roof 0 root", "of 1 prep", "the 4 det", "house 2 pobj", "in 4 prep", "town 5 pobj"]
+
+
+def test_the_first_of_several_adpositions_carries_the_nominal_and_the_others_stay():
+    assert viewed("came 0 root", "out 5 case", "of 5 case", "the 5 det", "house 1 obl") == [
+        *("came 0 root", "out 1 prep", "of 5 case", "the 5 det", "house 2 pobj"),
+    ]
+
+
+def test_fixed_parts_stay_with_their_first_word():
+    assert viewed("left 0 root", "because 4 case", "of 2 fixed", "rain 1 obl") == [
+        *("left 0 root", "because 1 prep", "of 2 fixed", "rain 2 pobj"),
+    ]
+
+
+def test_a_nominal_that_is_the_root_keeps_its_place():
+    assert viewed("In 2 case", "Paris 0 root") == ["In 2 case", "Paris 0 root"]
+
+
+def test_conjuncts_stay_under_the_nominal():
+    tree = ("went 0 root", "to 3 case", "Rome 1 obl", "and 5 cc", "Pisa 3 conj")
+    assert viewed(*tree) == ["went 0 root", "to 1 prep", "Rome 2 pobj", "and 5 cc", "Pisa 3 conj"]
+
+
+def test_a_possessive_and_a_postposition_are_not_rehung():
+    assert viewed("Ann 3 nmod:poss", "'s 1 case", "hat 0 root") == ["Ann 3 poss", "'s 1 case", "hat 0 root"]
+    assert viewed("two 2 nummod", "years 4 obl", "ago 2 case", "left 0 root")[2] == "ago 2 case"
+
+
+def test_labels_with_one_counterpart_are_renamed_and_others_kept():
+    tree = (
+        *("Cars 3 nsubj:pass", "were 3 aux:pass", "given 0 root", "up 3 compound:prt"),
+        *("fire 6 compound", "wood 3 obj", "quickly 3 advmod", "now 3 obl:tmod"),
+    )
+    relations = [line.split()[2] for line in viewed(*tree)]
+    assert relations == ["nsubjpass", "auxpass", "root", "prt", "nn", "dobj", "advmod", "obl:tmod"]

@@ -15,14 +15,14 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.results import origin
+from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.analyses.surface_patterns.measure import _spearman, measure_with_lengths
-from bertviz_core.analyses.surface_patterns.result import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.norms import OUTPUTS, norm_logits, observing
+from bertviz_core.models.model import OUTPUTS, norm_logits, observing
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save

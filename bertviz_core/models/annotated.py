@@ -1,11 +1,12 @@
-"""Windows: documents with coreference as encoded examples, and what each window is asked.
+"""Annotated corpora as encoded examples: the sentences of a treebank, `[CLS] words [SEP]`, and documents with
+coreference in windows, with what each window is asked.
 
-Mode "as in the paper": one window a document, whole sentences while they fit max_length; only a first sentence that
-is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows that overlap
-by half; an item is scored once, in the window that shows most text before it. A window that nothing is asked of is
-not made.
+Of documents, mode "as in the paper" has one window each, whole sentences while they fit max_length; only a first
+sentence that is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows
+that overlap by half; an item is scored once, in the window that shows most text before it. A window that nothing is
+asked of is not made.
 
-Definitions: docs/methods.md, sections 1 and 7.
+Definitions: docs/methods.md, sections 1, 5 and 7.
 """
 
 from __future__ import annotations
@@ -17,16 +18,56 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.corpora.annotated import CoreferenceCorpus
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Start
-from bertviz_core.models.encoding import Encoded, framed, pieces_of
+from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.models.encoding import Encoded, encode_words, framed, pieces_of
 from bertviz_core.models.reading import Examples, Reading
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedSentence(Encoded):
+    """An encoded sentence with its words, governors and relations."""
+
+    sentence: Sentence
+
+
+@dataclass
+class Sentences(Examples[EncodedSentence]):
+    """The encoded sentences of a treebank; a reading's `split_words` are the words in several pieces."""
+
+    unit: ClassVar[str] = "sentences"
+
+    def __post_init__(self) -> None:
+        self.treebank = Treebank(self.source)
+
+    def read(self, reading: Reading) -> Iterator[EncodedSentence]:
+        reading.counts |= {"format": self.treebank.form.name, "words": 0, "split_words": 0}
+        return islice(self._encoded(reading), self.settings.limit)
+
+    def _encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
+        maximum = self.settings.max_length
+        for sentence in self.treebank.sentences(reading.skipped):
+            noted = Skipped()
+            encoded = encode_words(sentence.words, self.tokens, sentence.number, sentence.where, noted)
+            if len(encoded) > maximum:
+                reading.skipped.add(f"a sentence of more than {maximum} tokens", sentence.where)
+                continue
+            for reason, entry in noted.reasons.items():
+                reading.skipped.add(reason, sentence.where, entry["count"])
+            pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
+            reading.counts["words"] += len(pieces)
+            reading.counts["split_words"] += int((pieces > 1).sum())
+            reading.start = Start(sentence.line, -1, sentence.number, format=self.treebank.form.name)
+            yield EncodedSentence(
+                encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
