@@ -79,10 +79,6 @@ class InputAttention:
             }
         )
 
-    def heaviest(self, head: Head, count: int) -> pd.DataFrame:
-        """The rows of `to_frame` with the highest weights, the first where equal."""
-        return self.to_frame(head).nlargest(count, "weight")
-
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
         """The (query, key) of the largest weight of any head; where an end is given, of those with that end. Neighbors
         and special units, to which many heads look, only where nothing else is left."""
