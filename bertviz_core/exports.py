@@ -162,7 +162,7 @@ def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) ->
     from bertviz_core.viewer.lines_page import MAX_BYTES, lines_html
 
     heads = list(all_heads(*attention.weights.shape[:2]))
-    if 2 * attention.of(head).size * len(heads) > MAX_BYTES:
+    if 2 * attention.weights[head].size * len(heads) > MAX_BYTES:
         heads = [head]
     model = Path(origin["model"]).name
     caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())

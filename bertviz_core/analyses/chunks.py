@@ -127,14 +127,10 @@ class ChunkPass:
     """
 
     def __init__(
-        self,
-        together: Sequence[Request],
-        index: Index,
-        model: AttentionModel,
-        store: Store | None,
-        rounding: str,
+        self, together: Sequence[Request], index: Index, model: AttentionModel, store: Store | None, rounding: str
     ) -> None:
-        self.together, self.index, self.store, self.rounding = together, index, store, rounding
+        self.together, self.index, self.store = together, index, store
+        self.work = f"{rounding}, {len(index.chunks)} chunks"  # a job goes on from no other
         empty = ((request, ANALYSES[request.analysis].accumulator(model, request)) for request in together)
         self.sums = [Sums(request, accumulator, index.chunks, store) for request, accumulator in empty]
         self._saved, self._cost = time.monotonic(), 0.0
@@ -167,7 +163,7 @@ class ChunkPass:
         started = time.monotonic()
         share = f"{self.done / sum(chunk.examples for chunk in self.index.chunks):.3f}"
         for each in self.sums:
-            data = each.to_bytes(share=share, execution=self.rounding, chunks=str(len(self.index.chunks)))
+            data = each.to_bytes(share=share, work=self.work)
             with suppress(StoreError):  # the result may still find room
                 self.store.keep_work(work_name(each.request), data)
         self._saved = time.monotonic()
@@ -181,10 +177,8 @@ class ChunkPass:
     def _restore(self, each: Sums) -> None:
         with suppress(*DAMAGED):
             data = self.store.work(work_name(each.request)) if self.store else None
-            if data:
-                metadata = metadata_of(data)
-                if (metadata["execution"], metadata["chunks"]) == (self.rounding, str(len(self.index.chunks))):
-                    each.restore(data)
+            if data and metadata_of(data)["work"] == self.work:
+                each.restore(data)
 
 
 def share_done(store: Store, request: Request) -> float | None:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.ray_cluster import INLINE, ROOT, check_ray, connect, reason
+from bertviz_core.engine.ray_cluster import INLINE, ROOT, connect, reason
 from bertviz_core.engine.task_queue import TRIES, Task, TaskQueue
 from bertviz_core.errors import BertvizError, SettingsError
 
@@ -42,7 +42,6 @@ class Pool(AbstractContextManager["Pool"]):
     """
 
     def __init__(self, worker: type, workers: int, address: str, device: str) -> None:
-        check_ray()
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.update(INLINE)  # of arguments; the workers' own environment has it for results

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-
-import diskcache
+from typing import BinaryIO, cast
 
 from bertviz_core.engine.store_disk import BYTES, SIZE, BytesCache, status
 from bertviz_core.engine.store_folder import StoreFolder, default_folder, default_limit
@@ -154,24 +152,29 @@ class Store(StoreFolder):
     def entries(self) -> Iterator[Entry]:
         """What the store holds; the results that ship are not counted, nor what is not bytes."""
         with self.reading() as cache:
-            rows = cache._sql(f"SELECT key, {SIZE}, store_time FROM Cache WHERE {BYTES}", (time.time(),)).fetchall()
+            query = f"SELECT key, {SIZE}, store_time FROM Cache WHERE {BYTES} ORDER BY key"
+            rows = cache._sql(query, (time.time(),)).fetchall()
         for name, size, stored in rows:
             kind, _, key = name.partition("/")
             if kind in ("result", "upload", "work", "detail"):
                 yield Entry(kind, key, size, stored)
 
     def open(self, name: str) -> BinaryIO | None:
-        """An entry ("upload/...") as a stream, to be closed; None where there is none."""
+        """An entry ("upload/...") as a stream, to be closed; None where there is none, or one that is not bytes."""
         with self.reading() as cache:
-            return _stream(cache, name)
+            try:
+                value = cache.get(name, read=True)
+            except StoreError:
+                return None
+        return io.BytesIO(value) if isinstance(value, bytes) else cast("BinaryIO | None", value)
 
     def heads(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped, without its arrays."""
-        with suppress(StoreError), self.reading() as cache:  # `problem` says so
-            for name in cache.iterkeys():
-                if name.startswith("result/") and (stream := _stream(cache, name)) is not None:
+        with suppress(StoreError):  # `problem` says so
+            for entry in self.entries():
+                if entry.kind == "result" and (stream := self.open(f"result/{entry.key}")) is not None:
                     with stream:
-                        yield name.removeprefix("result/"), _header(stream)
+                        yield entry.key, _header(stream)
         for path in sorted(self.shipped.glob("*.safetensors")):
             with path.open("rb") as stream:
                 yield path.stem, _header(stream)
@@ -204,15 +207,6 @@ def temporary_store() -> Iterator[Store]:
     """An empty store in a folder that is deleted at the end; it does not have the results that ship either."""
     with tempfile.TemporaryDirectory() as folder:
         yield Store(Path(folder, "store"), shipped=Path(folder, "nothing"))
-
-
-def _stream(cache: diskcache.Cache, name: str) -> BinaryIO | None:
-    """An entry as a stream, to be closed; None where it is gone meanwhile, or not bytes."""
-    try:
-        value = cache.get(name, read=True)
-    except StoreError:
-        return None
-    return io.BytesIO(value) if isinstance(value, bytes) else value
 
 
 def _header(stream: BinaryIO) -> bytes:

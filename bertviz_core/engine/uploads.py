@@ -136,11 +136,8 @@ class Uploads:
             self.store.write(f"models/{owner}", json.dumps(latest).encode(), expire=MODEL_DAYS * DAY)
 
     def __iter__(self) -> Iterator[Upload]:
-        with self.store.reading() as cache:
-            keys = list(cache.iterkeys())
-        for key in keys:
-            kind, _, token = key.partition("/")
-            if kind == "name" and (upload := self.find(token)) is not None:
+        for entry in self.store.entries():
+            if entry.kind == "upload" and (upload := self.find(entry.key)) is not None:
                 yield upload
 
     def _open(self, token: str) -> BinaryIO:

@@ -26,6 +26,7 @@ from bertviz_core.errors import Cancelled
 from bertviz_core.models import reading
 from bertviz_core.models.reading import Slices
 from bertviz_core.settings import Settings
+from tests.waiting import Stops
 
 ROOT = Path(__file__).parents[2]
 CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
@@ -41,19 +42,6 @@ def small_chunks(monkeypatch):
 def request_of(analysis, model, mode="corrected") -> Request:
     (name,) = SAMPLES[ANALYSES[analysis].corpus]
     return Request(analysis, model.checkpoint, sample(name), Settings(max_length=64, limit=90, mode=mode))
-
-
-class Stops(Progress):
-    """Is cancelled, in the middle of a chunk as a rule, after a share of the examples."""
-
-    def __init__(self, after: float) -> None:
-        super().__init__()
-        self.after = after
-
-    def advance(self, count: int) -> None:
-        super().advance(count)
-        if self.stage == "Running the model" and self.done - self.before > self.after * self.total:
-            self.cancelled.set()
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
 from bertviz_core.models.annotated import Sentences
 from bertviz_core.settings import Settings
+from tests.waiting import Stops
 
 TOKENS = 150
 DEV = "\n".join(f"the 2-det\n{word} 3-nsubj\nslept 0-root\n" for word in ("cat", "dog", "mat", "lamp", "river"))
@@ -36,15 +36,6 @@ def untimed(result) -> bytes:
     curves = {name: curve | {"seconds": []} for name, curve in result.curves.items()}
     about = result.about | {"map_seconds": 0}
     return replace(result, seconds=0 * result.seconds, curves=curves, about=about).to_bytes()
-
-
-class Stops(Progress):
-    """Is cancelled after some sentences of maps."""
-
-    def advance(self, count: int) -> None:
-        super().advance(count)
-        if self.stage.startswith("Computing maps") and self.done - self.before >= 25:
-            self.cancelled.set()
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +59,7 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     monkeypatch.setattr(local_run, "compute_chunk", noted)
     while find(store, request) is None:
         try:
-            result = compute(request, store, model=tiny, progress=Stops())
+            result = compute(request, store, model=tiny, progress=Stops(24, "Computing maps"))
         except Cancelled:
             shares.append(share_done(store, request) or 0.0)
     assert untimed(result) == whole
@@ -80,7 +71,7 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
 def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
     monkeypatch.setattr(stages, "KEPT", 0)
     with pytest.raises(Cancelled):
-        compute(request_of(tiny), store, model=tiny, progress=Stops())
+        compute(request_of(tiny), store, model=tiny, progress=Stops(24, "Computing maps"))
     assert share_done(store, request_of(tiny)) is None and not [e for e in store.entries() if "parts" in e.key]
 
 

@@ -33,6 +33,7 @@ from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
 from tests.analyses import test_kept_stages
+from tests.waiting import Stops
 
 pytest.importorskip("ray")
 ROOT = Path(__file__).parents[2]
@@ -114,14 +115,8 @@ def kill_at_random(killed: list[int], progress: Progress) -> None:
 def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     request = request_of("entropy", masked)
 
-    class Stops(Progress):
-        def advance(self, count: int) -> None:
-            super().advance(count)
-            if self.stage == "Running the model" and self.done > 20:
-                self.cancelled.set()
-
     with pytest.raises(Cancelled):
-        run_on(cluster, request, store, Stops())
+        run_on(cluster, request, store, Stops(20))
     assert 0 < (share_done(store, request) or 0) < 1
     compute(request, store, model=masked)
     assert store.get(request.key()) == here["entropy"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +13,7 @@ from bertviz_core.errors import StoreError
 from bertviz_core.tasks.workers import _died
 from pages.shared import services
 from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -55,14 +55,6 @@ def click(app, label: str):
 def progress(app) -> list[str]:
     """What the bars say: the sidebar's, then the page's."""
     return [unescaped(bar.proto.text) for bar in app.get("progress")]
-
-
-def until(true) -> None:
-    for _ in range(1000):
-        if true():
-            return
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
 
 
 def test_a_reader_sees_the_own_jobs_and_the_place_in_the_queue(gate: Gate) -> None:

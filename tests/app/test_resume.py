@@ -11,23 +11,14 @@ from bertviz_core.analyses import chunks
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample
-from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
 from bertviz_core.models import reading
 from bertviz_core.settings import Settings
 from tests.app.driving import open_app, wait_for_job, words
+from tests.waiting import Stops
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-class Stops(Progress):
-    """Is cancelled after the eighth segment."""
-
-    def advance(self, count: int) -> None:
-        super().advance(count)
-        if self.stage == "Running the model" and self.done > 8:
-            self.cancelled.set()
 
 
 @pytest.fixture
@@ -38,7 +29,7 @@ def stopped(demo, monkeypatch) -> tuple[Store, Request]:
     store = Store(Path(os.environ["BERTVIZ_STORE"]))
     request = Request("surface_patterns", demo.checkpoint, sample("encyclopedia"), Settings(limit=20))
     with pytest.raises(Cancelled):
-        compute(request, store, model=demo, progress=Stops())
+        compute(request, store, model=demo, progress=Stops(8))
     return store, request
 
 

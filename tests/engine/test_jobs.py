@@ -8,8 +8,9 @@ import time
 import pytest
 
 from bertviz_core.access import LOCAL, Access
-from bertviz_core.engine.jobs import DOWNLOADS, Job, Jobs
+from bertviz_core.engine.jobs import DOWNLOADS, Jobs
 from bertviz_core.errors import BertvizError, Cancelled, InputError, QueueFull
+from tests.waiting import until, wait_for
 
 
 def make_jobs(access: Access = LOCAL) -> Jobs:
@@ -19,22 +20,6 @@ def make_jobs(access: Access = LOCAL) -> Jobs:
         task(progress)
 
     return Jobs({"analyses": run, DOWNLOADS: run}, access)
-
-
-def wait_for(job: Job) -> Job:
-    for _ in range(500):
-        if job.finished:
-            return job
-        time.sleep(0.01)
-    raise AssertionError(f"still {job.state}")
-
-
-def until(true) -> None:
-    for _ in range(500):
-        if true():
-            return
-        time.sleep(0.01)
-    raise AssertionError("waited in vain")
 
 
 class Gate:

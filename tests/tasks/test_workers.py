@@ -23,6 +23,7 @@ from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import tasks, workers
 from bertviz_core.tasks.workers import Worker
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 LONG = "the cat sat on the mat and the dog slept near the mill .\n" * 6_000
@@ -72,18 +73,11 @@ def process_of(worker: Worker) -> int | None:
     return process._popen.pid if process and process.alive() else None
 
 
-def wait_until(true, seconds: float = 60) -> None:
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "waited in vain"
-        time.sleep(0.01)
-
-
 def start(worker: Worker, task, stage: str) -> tuple[Jobs, Job]:
     """As a job that has come to this stage, and has done some of it where it is counted."""
     jobs = Jobs({"analyses": worker})
     job = jobs.submit("key", "Work", task, "reader")
-    wait_until(lambda: job.finished or (job.progress.stage == stage and (job.progress.done or not job.progress.total)))
+    until(lambda: job.finished or (job.progress.stage == stage and (job.progress.done or not job.progress.total)))
     assert job.state == "running", job.error
     return jobs, job
 
@@ -91,7 +85,7 @@ def start(worker: Worker, task, stage: str) -> tuple[Jobs, Job]:
 def seconds_to_cancel(jobs: Jobs, job: Job) -> float:
     began = time.monotonic()
     jobs.leave(job, "reader")
-    wait_until(lambda: job.finished)
+    until(lambda: job.finished)
     assert job.state == "cancelled" and isinstance(job.error, Cancelled)
     return time.monotonic() - began
 
@@ -140,7 +134,7 @@ def test_kill_9_in_the_middle_is_said_and_the_next_job_runs(worker, task, store)
     request, long = task(LONG, 3)
     _, job = start(worker, long, "Running the model")
     os.kill(process_of(worker), signal.SIGKILL)
-    wait_until(lambda: job.finished)
+    until(lambda: job.finished)
     assert job.state == "failed"
     assert "died (signal 9)" in str(job.error) and "Earlier results are kept" in str(job.error)
     assert requests.find(store, request) is None
@@ -160,7 +154,7 @@ def test_a_cancel_while_the_process_starts_leaves_it_for_the_next_task(doomed):
     slow = Worker("torch")
     jobs = Jobs({"analyses": slow})
     job = jobs.submit("key", "Work", doomed, "reader")
-    wait_until(lambda: process_of(slow))
+    until(lambda: process_of(slow))
     pid = process_of(slow)
     assert seconds_to_cancel(jobs, job) < SOON
     with pytest.raises(BertvizError, match="not on this server"):
@@ -176,7 +170,7 @@ def test_a_process_that_died_while_nothing_ran_is_replaced(fresh, doomed):
             fresh(doomed, Progress())
         pids.append(process_of(fresh))
         os.kill(process_of(fresh), signal.SIGKILL)
-        wait_until(lambda: process_of(fresh) is None)
+        until(lambda: process_of(fresh) is None)
     assert len(set(pids)) == 2
 
 
@@ -203,6 +197,7 @@ SERVER = """
 import json, sys, time
 from bertviz_core.engine.jobs import Jobs
 from bertviz_core.tasks.workers import Worker
+from tests.waiting import until
 job = Jobs({"analyses": Worker()}).submit("key", "Work", json.load(sys.stdin), "reader")
 while job.progress.stage != "Loading the model":
     assert not job.finished, job.error
