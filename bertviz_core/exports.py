@@ -114,16 +114,15 @@ def suffixes(analysis: str, result_class: type[Result]) -> tuple[str, ...]:
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
     """Suffix -> the bytes of a file, made when called."""
     files: dict[str, Callable[[], bytes]] = {
-        ".csv": lambda: to_csv(result),
-        ".json": lambda: to_json(result),
-        ".html": lambda: to_html(result),
-        ".svg": lambda: to_svg(result),
+        ".csv": partial(to_csv, result),
+        ".json": partial(to_json, result),
+        ".html": partial(to_html, result),
+        ".svg": partial(to_svg, result),
         ".safetensors": result.to_bytes,
     }
     for name in result.more_tables:
         files[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
-    analysis = ANALYSES.get(result.analysis)
-    if analysis and (latex := analysis.latex):
+    if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(result.default_view()).encode()
     return files
 
@@ -163,7 +162,7 @@ def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) ->
     from bertviz_core.viewer.lines_page import MAX_BYTES, lines_html
 
     heads = list(all_heads(*attention.weights.shape[:2]))
-    if 2 * attention.of(head).size * len(heads) > MAX_BYTES:
+    if 2 * attention.weights[head].size * len(heads) > MAX_BYTES:
         heads = [head]
     model = Path(origin["model"]).name
     caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())

@@ -122,7 +122,7 @@ def attention(
     for path in console.out or []:
         exports.write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
-        print(shown.heaviest(chosen, HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
+        print(shown.to_frame(chosen).nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
 
 
 def _positions(pair: str) -> tuple[int, int]:

@@ -179,7 +179,9 @@ class Comparison(Result):
 def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
     views = a.default_view(), b.default_view()
-    estimates, others = map(_estimates, views)
+    estimates, others = (  # the columns of an analysis without estimates have no errors
+        view.estimates() or {name: Estimate(values) for name, values in _columns(view).items()} for view in views
+    )
     shared = [key for key in estimates if key in others]
     if a.analysis != b.analysis or not shared:
         raise SettingsError(
@@ -193,11 +195,6 @@ def compare(a: Result, b: Result) -> Comparison:
     changes = {key: Change.of(first[key], second[key]) for key in shared} if same_shape else {}
     missing = sorted(estimates.keys() ^ others.keys())
     return Comparison(views[0].provenance, a.analysis, first, second, views[1].provenance, missing, changes)
-
-
-def _estimates(result: Result) -> dict[str, Estimate]:
-    """The result's estimates of each head; without any, the values of its analysis's columns, without errors."""
-    return result.estimates() or {name: Estimate(values) for name, values in _columns(result).items()}
 
 
 def _columns(result: Result) -> dict[str, np.ndarray]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -133,13 +133,10 @@ def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | N
     return first, offered if first in offered else (*offered, first)
 
 
-@contextmanager
-def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> Iterator[AttentionModel]:
+def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AbstractContextManager[AttentionModel]:
     if isinstance(model, str | Path):
-        yield _models(device).get(checkpoint, dtype)
-        return
-    with lent(model, checkpoint, device, dtype) as loaded:
-        yield loaded
+        return nullcontext(_models(device).get(checkpoint, dtype))
+    return lent(model, checkpoint, device, dtype)
 
 
 @cache

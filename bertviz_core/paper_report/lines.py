@@ -173,4 +173,4 @@ def _run(
     units = shown.queries
     rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
     title, special = f"{head.label()}: {what}", units.special.tolist()
-    return Lines(figure, title, example.where, list(units.labels), special, rows, red_keys, shown.of(head).copy())
+    return Lines(figure, title, example.where, list(units.labels), special, rows, red_keys, shown.weights[head].copy())

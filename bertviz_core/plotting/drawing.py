@@ -44,9 +44,10 @@ class Drawing:
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
-                for x, y, named in zip(trace.x, trace.y, trace.customdata, strict=True):
+                xs, ys = np.asarray(trace.x).tolist(), np.asarray(trace.y).tolist()
+                for x, y, named in zip(xs, ys, trace.customdata, strict=True):
                     if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
-                        points.setdefault(named[0], []).append((index, _plain(x), _plain(y)))
+                        points.setdefault(named[0], []).append((index, x, y))
         spec = json.loads(figure.to_json())
         return cls(tuple(spec["data"]), written_out(spec["layout"]), points)
 
@@ -73,10 +74,6 @@ class Drawing:
             "margin": margin | {"b": margin.get("b", 45) + FOOT},
             "shapes": [*self.layout.get("shapes", ()), *shapes],
         }
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:

@@ -17,8 +17,8 @@ def right_to_left(words: Iterable[str]) -> bool:
 
 def columns(text: str) -> int:
     """How many columns of a monospaced letter it takes: two for a wide letter, as in Chinese, none for a mark."""
-    wide = (2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text if _takes_room(letter))
-    return sum(wide)
+    letters = (letter for letter in text if unicodedata.category(letter) not in TAKES_NO_ROOM)
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
 
 
 def isolated(text: str) -> str:
@@ -26,7 +26,3 @@ def isolated(text: str) -> str:
     around it in their places."""
     runs = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
     return f"\u2068{text}\u2069" if runs else text
-
-
-def _takes_room(letter: str) -> bool:
-    return unicodedata.category(letter) not in TAKES_NO_ROOM

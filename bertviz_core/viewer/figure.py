@@ -26,7 +26,7 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
         go.Heatmap(
             x=keys,
             y=queries,
-            z=attention.of(head),
+            z=attention.weights[head],
             colorscale=SEQUENTIAL,
             zmin=0,
             zmax=1,

@@ -56,7 +56,7 @@ class Panel:
 
 def draw(attention: InputAttention, head: Head, *, min_weight: float = 0.0, title: str = "") -> str:
     """An SVG document; lines under `min_weight` are left out, special tokens are gray."""
-    panel = Panel(title, attention.queries, attention.keys, attention.of(head))
+    panel = Panel(title, attention.queries, attention.keys, attention.weights[head])
     return _document(ALONE.width, _height(panel, ALONE), _parts(panel, ALONE, min_weight))
 
 

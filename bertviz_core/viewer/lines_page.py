@@ -75,7 +75,7 @@ def lines_html(
     Raises:
         InputError: The weights of these heads take more than a page should hold.
     """
-    size = attention.of(head).size * 2 * len(heads)
+    size = attention.weights[head].size * 2 * len(heads)
     if size > MAX_BYTES:
         raise InputError(
             f"The lines of {len(heads):,} heads on this input take {size / 1e6:,.0f} MB.",
@@ -83,7 +83,7 @@ def lines_html(
         )
     layers = list(dict.fromkeys(each.layer for each in heads))
     weights = {
-        str(layer + 1): {str(each.head + 1): pack(attention.of(each)) for each in heads if each.layer == layer}
+        str(layer + 1): {str(each.head + 1): pack(attention.weights[each]) for each in heads if each.layer == layer}
         for layer in layers
     }
     data = {

@@ -51,10 +51,6 @@ class InputAttention:
     keys: Units
     weights: np.ndarray
 
-    def of(self, head: Head) -> np.ndarray:
-        """(query, key) weights of one head."""
-        return self.weights[head.layer, head.head]
-
     def without_special(self) -> InputAttention:
         """Special tokens hidden; the rows that are left sum to 1 again (one that had no other weight stays 0)."""
         queries, keys = ~self.queries.special, ~self.keys.special
@@ -72,20 +68,16 @@ class InputAttention:
         """A row for each line of one head; positions are those of the units' first tokens, from 1."""
         import pandas as pd
 
-        i, j = np.indices(self.of(head).shape).reshape(2, -1)
+        i, j = np.indices(self.weights[head].shape).reshape(2, -1)
         return pd.DataFrame(
             {
                 "from_position": self.queries.start[i] + 1,
                 "from": np.array(self.queries.labels, dtype=object)[i],
                 "to_position": self.keys.start[j] + 1,
                 "to": np.array(self.keys.labels, dtype=object)[j],
-                "weight": self.of(head).reshape(-1),
+                "weight": self.weights[head].reshape(-1),
             }
         )
-
-    def heaviest(self, head: Head, count: int) -> pd.DataFrame:
-        """The rows of `to_frame` with the highest weights, the first where equal."""
-        return self.to_frame(head).nlargest(count, "weight")
 
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
         """The (query, key) of the largest weight of any head; where an end is given, of those with that end. Neighbors

@@ -41,18 +41,14 @@ def fragment(run_every: float | None = None) -> Callable[[Callable[..., None]], 
             try:
                 work(*arguments, **options)
             except BertvizError as problem:
-                if not _runs_alone():
+                context = get_script_run_ctx()
+                if context is None or not context.fragment_ids_this_run:
                     raise
                 error(problem)
 
         return st.fragment(run, run_every=run_every)
 
     return decorate
-
-
-def _runs_alone() -> bool:
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def _without_folders(text: str) -> str:

@@ -64,7 +64,7 @@ def test_every_view_equals_the_loops(layout, maps, words, special, sides, first_
     for layer in range(2):
         for head in range(3):
             want = expected(maps[layer, head], view)
-            assert seen.of(Head(layer, head)) == pytest.approx(want, abs=1e-6)
+            assert seen.weights[layer, head] == pytest.approx(want, abs=1e-6)
     assert seen.weights.shape == (2, 3, len(seen.queries), len(seen.keys))
 
 
@@ -81,10 +81,10 @@ def test_a_worked_example():
     maps[..., 0] = 1
     maps[0, 0, 1] = [0.5, 0, 0.2, 0.3]
     layout = Layout(tokens, words, np.array([0, 1, 2, 2]))
-    assert look(layout, maps, View(words=True)).of(Head(0, 0))[1] == pytest.approx([0.5, 0, 0.5])
-    assert look(layout, maps, View(words=True, special=False)).of(Head(0, 0))[0] == pytest.approx([0, 1])
+    assert look(layout, maps, View(words=True)).weights[0, 0][1] == pytest.approx([0.5, 0, 0.5])
+    assert look(layout, maps, View(words=True, special=False)).weights[0, 0][0] == pytest.approx([0, 1])
     # "b" gave all to [CLS]: nothing is left of its row, and nothing is made up.
-    assert look(layout, maps, View(special=False)).of(Head(0, 0))[1].tolist() == [0, 0, 0]
+    assert look(layout, maps, View(special=False)).weights[0, 0][1].tolist() == [0, 0, 0]
 
 
 def test_units_keep_their_labels_and_places(layout, maps):
@@ -101,7 +101,7 @@ def test_the_table_has_a_row_for_each_line_and_the_heaviest_come_first(layout, m
     row = frame[(frame.from_position == 3) & (frame.to_position == 8)].iloc[0]
     assert (row["from"], row["to"]) == ("##real", "##ee")
     assert row.weight == maps[1, 2, 2, 7]
-    heaviest = seen.heaviest(Head(1, 2), 4).weight.tolist()
+    heaviest = frame.nlargest(4, "weight").weight.tolist()
     assert heaviest == sorted(maps[1, 2, :5, 5:].reshape(-1).tolist(), reverse=True)[:4]
 
 

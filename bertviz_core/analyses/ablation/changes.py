@@ -140,5 +140,5 @@ def measure(whole: Predictions, without: Predictions) -> Tensor:
 
 
 def values_of(batch: Batch, changes: Changes) -> Tensor:
-    """Names of the values that are averaged over segments."""
+    """(batch, head or set, quantity): what is averaged over segments."""
     return changes.values

@@ -54,7 +54,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
-    """Centerd, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
+    """Centered, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
     centered = points - points.mean(0)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
     turned = centered @ axes.T

@@ -15,16 +15,17 @@ def word_list(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-SINGULAR_FIRST = frozenset(("i", "me", "my", "mine", "myself"))
-PLURAL_FIRST = frozenset(("we", "us", "our", "ours", "ourselves"))
-SECOND = frozenset(("you", "your", "yours", "yourself", "yourselves"))
-MASCULINE = frozenset(("he", "him", "his", "himself"))
-FEMININE = frozenset(("she", "her", "hers", "herself"))
-NEUTER = frozenset(("it", "its", "itself"))
-PLURAL_THIRD = frozenset(("they", "them", "their", "theirs", "themselves"))
-OTHER = frozenset(("this", "that", "these", "those", "who", "whom", "whose", "which", "one", "oneself"))
-PRONOUNS = SINGULAR_FIRST | PLURAL_FIRST | SECOND | MASCULINE | FEMININE | NEUTER | PLURAL_THIRD | OTHER
-
+PRONOUN_FEATURES = (  # words, number, gender, person
+    ("i me my mine myself", "singular", "", 1),
+    ("we us our ours ourselves", "plural", "", 1),
+    ("you your yours yourself yourselves", "", "", 2),
+    ("he him his himself", "singular", "masculine", 3),
+    ("she her hers herself", "singular", "feminine", 3),
+    ("it its itself", "singular", "neuter", 3),
+    ("they them their theirs themselves these those", "plural", "", 3),
+    ("this that one oneself", "singular", "", 3),
+    ("who whom whose which", "", "", 3),
+)
 MASCULINE_NOUNS = word_list(
     "man men boy boys father son brother uncle husband nephew grandfather king prince duke lord sir mr mr. mister "
     "gentleman gentlemen fellow lad waiter actor widower count baron monk priest"
@@ -58,28 +59,25 @@ class Features:
         return same_number and same_gender and self.person == other.person
 
 
+PRONOUNS = {
+    word: Features(number, gender, person)
+    for words, number, gender, person in PRONOUN_FEATURES
+    for word in words.split()
+}
+
+
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
     """Features of a mention with these words and this head word."""
     head = head.lower()
     if head in PRONOUNS:
-        return _of_pronoun(head)
+        return PRONOUNS[head]
     lowered = {word.lower() for word in words}
     return Features("plural" if _is_plural(head, tag, lowered) else "singular", _gender(head, lowered), 3)
 
 
-def _of_pronoun(head: str) -> Features:
-    person = 1 if head in SINGULAR_FIRST | PLURAL_FIRST else 2 if head in SECOND else 3
-    if head in SECOND or head in {"who", "whom", "whose", "which"}:
-        number = ""
-    else:
-        number = "plural" if head in PLURAL_FIRST | PLURAL_THIRD | {"these", "those"} else "singular"
-    return Features(number, pronoun_gender(head), person)
-
-
 def pronoun_gender(head: str) -> str:
     """ "masculine", "feminine" or "neuter" for a third-person singular pronoun, "" for other words."""
-    lists = {"masculine": MASCULINE, "feminine": FEMININE, "neuter": NEUTER}
-    return next((gender for gender, words in lists.items() if head.lower() in words), "")
+    return PRONOUNS[head.lower()].gender if head.lower() in PRONOUNS else ""
 
 
 def _is_plural(head: str, tag: str, words: set[str]) -> bool:

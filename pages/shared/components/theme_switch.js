@@ -11,5 +11,6 @@ export default function ({ data, parentElement }) {
       localStorage.setItem(`stActiveTheme-${base}${page}-v${VERSION}`, JSON.stringify(dark ? "Light" : "Dark"));
     location.reload();
   };
-  parentElement.replaceChildren(button(dark ? "Light theme" : "Dark theme", change, { title: "Reloads the page" }));
+  parentElement.querySelector("button")?.remove(); // the style beside it stays
+  parentElement.append(button(dark ? "Light theme" : "Dark theme", change, { title: "Reloads the page" }));
 }

@@ -90,9 +90,7 @@ def _choice(
     """Draw a choice with its value from the address, and note it for the address.
 
     Args:
-        draw: A widget of Streamlit, with its `label` and further `arguments`.
-        label: As the widget shows it.
-        arguments: Of the widget, after its label.
+        draw: A widget of Streamlit, which takes the `label`, the `arguments` after it, and `more`.
         key: Key of the widget and of the parameter.
         default: Without a parameter.
         read: From the parameter's text; raises ValueError or KeyError.
@@ -100,7 +98,6 @@ def _choice(
         follows: Whether the choice moves with its default as long as the reader has not chosen.
         unavailable: Why a value is not there, with {} for it.
         maximum: So many characters go to the address.
-        more: Of the widget.
     """
     _restore(label, key, default, read, valid, follows, unavailable)
     if follows:

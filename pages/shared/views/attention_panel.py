@@ -33,7 +33,7 @@ GUESSES = 3
 
 def claim(attention: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
     """What this head does with this input, in one sentence; and where no line has the `min_weight` weight, that."""
-    weights = attention.of(selection.head)
+    weights = attention.weights[selection.head]
     if not weights.size:
         st.markdown("**There is nothing to show.**")
         return
@@ -64,7 +64,7 @@ def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
             token_pair.follow_pins()
 
     data = sides(side.attention, side.masked) | {
-        "weights": pack(side.attention.of(side.head)),
+        "weights": pack(side.attention.weights[side.head]),
         "minWeight": min_weight,
         "title": side.title,
         "name": side.name,
@@ -84,7 +84,7 @@ def pictures(attention: InputAttention, selection: Selection) -> None:
 
 def table(attention: InputAttention, selection: Selection) -> None:
     """Three heaviest lines of each token, as a plain table that a screen reader reads row by row."""
-    weights = attention.of(selection.head)
+    weights = attention.weights[selection.head]
     rows = []
     for query, label in enumerate(attention.queries.labels):
         row = {"": attention.queries.start[query] + 1, "from": plain(shorten(label))}
@@ -99,8 +99,8 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
     head = selection.head
     top = highest(difference)
     st.markdown(
-        f"**Masking** shifted {difference[head.layer, head.head]:.0%} of head {selection.label}'s attention, and "
-        f"{difference[top.layer, top.head]:.0%} of head {top.label(selection.base)}'s, the largest shift of any "
+        f"**Masking** shifted {difference[head]:.0%} of head {selection.label}'s attention, and "
+        f"{difference[top]:.0%} of head {top.label(selection.base)}'s, the largest shift of any "
         "head."
     )
     lines = []
@@ -138,7 +138,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
 
 def names_of(off: np.ndarray) -> str:
     """The heads that are switched off, as "3-5 4-1"."""
-    return " ".join(head.label() for head in all_heads(*off.shape) if off[head.layer, head.head])
+    return " ".join(head.label() for head in all_heads(*off.shape) if off[head])
 
 
 def compared_guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray) -> None:

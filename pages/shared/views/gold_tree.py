@@ -16,13 +16,10 @@ from pages.shared.views import marked_tokens
 
 
 def show(single: OneInput) -> None:
-    """Draw the arcs with their switch, where the link by which the reader came has them."""
-    if address.get("gold") and not choices.toggle("Hide gold arcs", key="no_gold"):
-        _draw(single)
-
-
-def _draw(single: OneInput) -> None:
-    """The sentence with its gold arcs, those of pinned words strong."""
+    """Draw the sentence with its gold arcs, those of pinned words strong, and their switch, where the link by which the
+    reader came has them."""
+    if not address.get("gold") or choices.toggle("Hide gold arcs", key="no_gold"):
+        return
     tree = tree_of((st.session_state.get("text") or "").split(), address.get("gold"))
     if tree is None:
         st.caption("The gold arcs of this link do not fit its text, and are not drawn.")

@@ -68,9 +68,7 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 
 def _opening(attention: InputAttention) -> tuple[int, int]:
     """The last pins on either side; where one is missing, the largest weight of any head says it."""
-    last: dict[str, int] = {}
-    for side, start in marked_tokens.placed(address.get("pin")):
-        units = attention.queries if side == "from" else attention.keys
-        if start in units.start:
-            last[side] = units.start.tolist().index(start)
+    starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
+    pins = marked_tokens.placed(address.get("pin"))
+    last = {side: starts[side].index(start) for side, start in pins if start in starts[side]}
     return attention.opening_pair(last.get("from"), last.get("to"))
