@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.results import Result
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class View:
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
-    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         """The result as it is printed and written.
 
         Args:
@@ -146,12 +147,12 @@ class Analysis:
         return replace(settings, weights=weights, limit=limit)
 
     @property
-    def measure(self) -> Any:
+    def measure(self) -> ModuleType:
         """Module that computes the analysis."""
         return self._module("measure")
 
     @property
-    def result_class(self) -> Any:
+    def result_class(self) -> type[Result]:
         """Class of the analysis's results."""
         if self.result:
             return getattr(self._module("result"), self.result)
@@ -159,7 +160,7 @@ class Analysis:
 
         return averages_of(self.name)
 
-    def accumulator(self, model: AttentionModel, request: Any) -> Any:
+    def accumulator(self, model: AttentionModel, request: Request) -> Any:
         """A new accumulator of the analysis, which one pass feeds."""
         if hasattr(self.measure, "accumulator"):
             return self.measure.accumulator(model, request)
@@ -168,12 +169,12 @@ class Analysis:
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure.measure, model.layers, model.heads, model.device)
 
-    def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Any:
+    def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
         """The result of a pass."""
         if hasattr(self.measure, "finish"):
             return self.measure.finish(accumulator, examples, provenance)
-        texts = accumulator.texts(examples.tokens)
-        return self.result_class(provenance=provenance, **accumulator.result(), texts=texts)
+        values = accumulator.result() | {"texts": accumulator.texts(examples.tokens)}
+        return self.result_class(provenance=provenance, **values)
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Number of forward passes that the analysis takes with one model."""
@@ -201,19 +202,19 @@ class Analysis:
         """The paper's figure, from a result and the number that heads are counted from."""
         return getattr(self._module("figure"), "paper_figure", None)
 
-    def figure(self, result: Any) -> go.Figure:
+    def figure(self, result: Result) -> go.Figure:
         """The paper's figure, or a map of the first column."""
         from bertviz_core.plotting.style import map_figure
 
         return self.own_figure(result.default_view()) if self.own_figure else map_figure(self.columns[0].map(result))
 
-    def figures(self, result: Any) -> dict[str, go.Figure]:
+    def figures(self, result: Result) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title, the paper's first."""
         own = getattr(self._module("figure"), "more_figures", None)
         return {self.title: self.figure(result)} | (own(result.default_view()) if own else {})
 
     @property
-    def latex(self) -> Callable[[Any], str] | None:
+    def latex(self) -> Callable[..., str] | None:
         """The paper's table as LaTeX, from a result, where the analysis has one."""
         return getattr(self._module("figure"), "latex", None)
 

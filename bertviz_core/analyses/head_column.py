@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.palette import NEUTRAL, Marker
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from bertviz_core.analyses.head_averages import HeadAverages
+    from bertviz_core.analyses.results import Result
     from bertviz_core.heads import Head
     from bertviz_core.plotting.head_map import HeadMap
     from bertviz_core.plotting.style import Series
@@ -36,8 +37,8 @@ class HeadColumn:
 
     quantity: str
     label: str
-    read: Callable[[Any], np.ndarray | None]
-    baseline: Callable[[Any], tuple[float, str]] | None = None
+    read: Callable[..., np.ndarray | None]
+    baseline: Callable[..., tuple[float, str]] | None = None
     percent: bool = False
     name: str = ""
     marker: Marker = NEUTRAL
@@ -52,16 +53,16 @@ class HeadColumn:
         """A value of the column as it is shown."""
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
-    def with_interval(self, result: Any, head: Head) -> str:
+    def with_interval(self, result: Result, head: Head) -> str:
         """A head's value, with half its 95% interval where the result has intervals of the quantity."""
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         text = self.text(float(values[head]))
-        if not hasattr(result, "interval") or self.quantity not in result.present:
+        if not isinstance(result, HeadAverages) or self.quantity not in result.present:
             return text
         return f"{text} ± {half_width(result.interval(self.quantity)[head], '.1%' if self.percent else '.1g')}"
 
-    def series(self, result: Any) -> Series:
+    def series(self, result: Result) -> Series:
         """The column's dots in a figure by layer."""
         from bertviz_core.plotting.style import Series
 
@@ -69,7 +70,7 @@ class HeadColumn:
         assert values is not None, f"the result has no {self.quantity}"
         return Series(self.quantity, values, self.short, self.marker)
 
-    def map(self, result: Any, base: int = 1) -> HeadMap:
+    def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
         import numpy as np
 

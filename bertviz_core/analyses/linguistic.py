@@ -6,10 +6,11 @@ Nothing is computed: a stored result of the same model and settings, on corpora 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 
@@ -18,7 +19,7 @@ MARKED = 6  # relations named, as many as the paper names
 
 
 def linguistic_heads(
-    request: Request, find: Callable[[Request], Any | None], own: Mapping[str, Sequence[Source]] | None = None
+    request: Request, find: Callable[[Request], Result | None], own: Mapping[str, Sequence[Source]] | None = None
 ) -> dict[str, str]:
     """Name the heads that are best at a relation or at coreference.
 
@@ -41,11 +42,11 @@ def linguistic_heads(
     return linguistic(results)
 
 
-def linguistic(results: Mapping[str, Any]) -> dict[str, str]:
+def linguistic(results: Results) -> dict[str, str]:
     """Label of a head -> what section 4 found it best at: the heads that Figure 6 marks with crosses."""
-    pairs = clear_relations(results["dependency_heads"].default_view()) if "dependency_heads" in results else []
+    pairs = clear_relations(result_of(results, RelationCounts)) if "dependency_heads" in results else []
     if "coreference_heads" in results:
-        pairs += _coreference_heads(results["coreference_heads"])
+        pairs += _coreference_heads(result_of(results, AntecedentCounts))
     return joined(pairs)
 
 
@@ -66,7 +67,6 @@ def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
     return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
 
 
-def _coreference_heads(result: Any) -> list[tuple[str, str]]:
+def _coreference_heads(counts: AntecedentCounts) -> list[tuple[str, str]]:
     """The best head on all mentions together, where it is above the nearest mention on held-out documents."""
-    counts = result.default_view()
     return [(counts.best().head.label(), "coreference")] if counts.is_above("nearest") else []

@@ -11,6 +11,7 @@ from bertviz_core.analyses.local_run import LocalRun
 from bertviz_core.analyses.model_pass import compute_pass, runner_of
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 DEFAULT_EXECUTION = Execution()
 
 
-def find(store: Store | None, request: Request) -> Any | None:
+def find(store: Store | None, request: Request) -> Result | None:
     """The stored result, or None."""
     return read(store, request.key(), request.analysis) if store else None
 
 
-def read(store: Store, key: str, analysis: str) -> Any | None:
+def read(store: Store, key: str, analysis: str) -> Result | None:
     """The stored result of this key, or None; an entry that cannot be read counts as none and is computed again."""
     try:
         data = store.get(key)
@@ -43,7 +44,7 @@ def compute(
     execution: Execution = DEFAULT_EXECUTION,
     progress: Progress | None = None,
     model: AttentionModel | None = None,
-) -> Any:
+) -> Result:
     """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return.
 
     Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then

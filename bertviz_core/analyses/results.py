@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -117,6 +117,15 @@ class ViewedResult(Result):
         return self.default_view().summary()
 
 
+Results = Mapping[str, Result]  # by the name of their analysis
+R = TypeVar("R", bound=Result)
+
+
+def result_of(results: Results, result_class: type[R]) -> R:
+    """The default view of the result of an analysis, which is of this class; raises KeyError where there is none."""
+    return cast(R, results[result_class.analysis].default_view())
+
+
 def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
     """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
     try:
@@ -128,7 +137,7 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
         return None
 
 
-def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Any:
+def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
     """Give a result the names that its reader knows.
 
     Equal bytes share one stored result, but what its first owner called them is not for others.
@@ -149,13 +158,13 @@ def renamed(result: Any, corpora: Mapping[str, str], model: Mapping[str, str | N
         changed["others"] = {role: named(about) for role, about in origin["others"].items()}
     if changed == origin:
         return result
-    if not hasattr(result, "about"):
-        return replace(result, provenance=changed)
-    about = dict(result.about)  # the probes' names their file of vectors once more
-    for key, value in about.items():
-        if isinstance(value, dict) and value.get("name") in old:
-            about[key] = value | {"name": old[value["name"]]}
-    return replace(result, provenance=changed, about=about)
+    changes: dict[str, Any] = {"provenance": changed}
+    if hasattr(result, "about"):  # the probes' names their file of vectors once more
+        changes["about"] = about = dict(result.about)
+        for key, value in about.items():
+            if isinstance(value, dict) and value.get("name") in old:
+                about[key] = value | {"name": old[value["name"]]}
+    return replace(result, **changes)
 
 
 def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:

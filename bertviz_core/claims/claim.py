@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results
+from bertviz_core.analyses.sep_gradients.result import SepGradients
 
 State = Literal["holds", "does not hold", "undecided", "no answer", "not computed"]
 DECISIONS: tuple[State, ...] = ("holds", "does not hold", "undecided")
@@ -38,22 +41,22 @@ class Claim:
         analysis: Whose result decides it.
         text: What the paper says of BERT-base, with its numbers.
         rule: What must be so of a model, with the threshold.
-        decide: The rule, applied to a result; raises KeyError where the result lacks what it reads.
+        decide: The rule, applied to a result's default view; raises KeyError where the result lacks what it reads.
     """
 
     section: str
     analysis: str
     text: str
     rule: str
-    decide: Callable[[Any], Verdict]
+    decide: Callable[..., Verdict]
 
-    def verdict(self, results: Mapping[str, Any]) -> Verdict:
+    def verdict(self, results: Results) -> Verdict:
         """The verdict on stored results, by analysis."""
         title = ANALYSES[self.analysis].title
         if self.analysis not in results:
             return Verdict("not computed", f"No result of “{title}” is stored for this model.")
         try:
-            return self.decide(results[self.analysis])
+            return self.decide(results[self.analysis].default_view())
         except KeyError:
             return Verdict("no answer", f"This model or corpus lacks what the claim is about; see “{title}”.")
 
@@ -70,7 +73,7 @@ def decided(holds: bool) -> State:
     return "holds" if holds else "does not hold"
 
 
-def present_values(result: Any, quantity: str) -> np.ndarray:
+def present_values(result: HeadAverages, quantity: str) -> np.ndarray:
     """(layer, head) document averages of a quantity; raises KeyError for one that no segment has."""
     if quantity not in result.present:
         raise KeyError(quantity)
@@ -78,7 +81,7 @@ def present_values(result: Any, quantity: str) -> np.ndarray:
     return values
 
 
-def no_op_layer(gradients: Any) -> tuple[int, float, float]:
+def no_op_layer(gradients: SepGradients) -> tuple[int, float, float]:
     """The layer that attends most to [SEP], counted from 0; the share of its attention that goes there; and the mean
     gradient there over that to other tokens, NaN where no attention has a gradient."""
     attention, sep, other = (

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.behaviors import OTHER
-from bertviz_core.analyses.clustering.result import nats
-from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION
+from bertviz_core.analyses.clustering.result import Clustering, nats
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, RelationCounts
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.claims.claim import Claim, State, Verdict, compare, decided
 
@@ -19,8 +20,7 @@ OVERALL = 0.15  # how far above an offset one head may be, and still not parse
 CLOSE = 0.1
 
 
-def _no_head_parses(result: Any) -> Verdict:
-    shown = result.default_view()
+def _no_head_parses(shown: RelationCounts) -> Verdict:
     row = shown.relations.index(ALL)
     best, offset = float(_score(shown)[row]), float(shown.offset_accuracy[:, row].max())
     if np.isnan(best):
@@ -31,8 +31,7 @@ def _no_head_parses(result: Any) -> Verdict:
     )
 
 
-def _relation_is_clear(result: Any) -> Verdict:
-    shown = result.default_view()
+def _relation_is_clear(shown: RelationCounts) -> Verdict:
     n, scores, offsets = shown.n.sum(0), _score(shown), shown.offset_accuracy.max(0)
     low, high = wilson(scores * n, n)
     rows = [i for i, name in enumerate(shown.relations) if name not in NO_RELATION and not np.isnan(scores[i])]
@@ -49,8 +48,7 @@ def _relation_is_clear(result: Any) -> Verdict:
     )
 
 
-def _dependents_look_at_heads(result: Any) -> Verdict:
-    shown = result.default_view()
+def _dependents_look_at_heads(shown: RelationCounts) -> Verdict:
     rows = [i for i, name in enumerate(shown.relations) if name not in NO_RELATION]
     if not rows:
         raise KeyError("relations")
@@ -62,8 +60,7 @@ def _dependents_look_at_heads(result: Any) -> Verdict:
     )
 
 
-def _beats(result: Any, system: str) -> Verdict:
-    counts = result.default_view()
+def _beats(counts: AntecedentCounts, system: str) -> Verdict:
     if system not in counts.systems:
         raise KeyError(system)
     right, n = float(counts.heldout()[0]), counts.n[0]
@@ -81,7 +78,7 @@ def _beats(result: Any, system: str) -> Verdict:
     )
 
 
-def _probe_above(result: Any, probe: str, other: str, points: float) -> Verdict:
+def _probe_above(result: Probes, probe: str, other: str, points: float) -> Verdict:
     if not {probe, other} <= set(result.probes):
         raise KeyError(other)
     at = (result.probes.index(name) for name in (probe, other))
@@ -93,13 +90,13 @@ def _probe_above(result: Any, probe: str, other: str, points: float) -> Verdict:
     return Verdict(compare(first[1] - second[2], first[2] - second[1], points), f"{'; '.join(shown)}.")
 
 
-def _layers_are_close(result: Any) -> Verdict:
+def _layers_are_close(result: Clustering) -> Verdict:
     near = result.closeness
     state: State = "undecided" if np.isnan(near.ratio) else decided(near.ratio < 1)
     return Verdict(state, f"{near.text(nats(result.summed))}.")
 
 
-def _behaviors_cluster(result: Any) -> Verdict:
+def _behaviors_cluster(result: Clustering) -> Verdict:
     labels = result.behaviors.reshape(-1)
     pairs = np.triu(np.ones_like(result.divergence, dtype=bool), 1)
     pairs &= (labels[:, None] != OTHER) & (labels[None] != OTHER)
@@ -114,7 +111,7 @@ def _behaviors_cluster(result: Any) -> Verdict:
     )
 
 
-def _score(shown: Any) -> np.ndarray:
+def _score(shown: RelationCounts) -> np.ndarray:
     """(relation,) held-out accuracy of the best heads; that on all words in mode "paper", which has no halves."""
     scores: np.ndarray = shown.accuracy.max((0, 2, 3)) if shown.paper else shown.heldout()
     return scores

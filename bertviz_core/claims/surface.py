@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from bertviz_core import paper
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.claims.claim import Claim, Verdict, compare, decided, no_op_layer, present_values
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
@@ -21,7 +22,7 @@ EARLY = 1 / 3  # of the layers
 PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls", "to_sep", "to_punct")}
 
 
-def _one_head_over_half(result: Any, quantity: str, token: str) -> Verdict:
+def _one_head_over_half(result: HeadAverages, quantity: str, token: str) -> Verdict:
     values = present_values(result, quantity)
     head = highest(values)
     value, half = values[head], result.interval(quantity)[head]
@@ -33,14 +34,14 @@ def _one_head_over_half(result: Any, quantity: str, token: str) -> Verdict:
     )
 
 
-def _little_to_itself(result: Any) -> Verdict:
+def _little_to_itself(result: HeadAverages) -> Verdict:
     little = float((present_values(result, "current") < TO_ITSELF).mean())
     return Verdict(
         decided(little > MOST_HEADS), f"{little:.0%} of the heads put less than {TO_ITSELF} on the token itself."
     )
 
 
-def _layer_over(result: Any, quantity: str, threshold: float, what: str) -> Verdict:
+def _layer_over(result: HeadAverages, quantity: str, threshold: float, what: str) -> Verdict:
     means = present_values(result, quantity).mean(axis=1)
     layer = int(means.argmax())
     return Verdict(
@@ -48,7 +49,7 @@ def _layer_over(result: Any, quantity: str, threshold: float, what: str) -> Verd
     )
 
 
-def _order_of_layers(result: Any) -> Verdict:
+def _order_of_layers(result: HeadAverages) -> Verdict:
     peaks = {name: int(present_values(result, name).mean(axis=1).argmax()) + 1 for name in PEAKS}
     cls, sep, punct = peaks.values()
     return Verdict(
@@ -58,7 +59,7 @@ def _order_of_layers(result: Any) -> Verdict:
     )
 
 
-def _no_op(result: Any) -> Verdict:
+def _no_op(result: SepGradients) -> Verdict:
     layer, attention, ratio = no_op_layer(result)
     if np.isnan(ratio):
         return Verdict("undecided", f"In layer {layer + 1} no attention has a gradient.")
@@ -69,7 +70,7 @@ def _no_op(result: Any) -> Verdict:
     )
 
 
-def _broad_early_head(result: Any) -> Verdict:
+def _broad_early_head(result: HeadAverages) -> Verdict:
     largest = present_values(result, "max_weight")
     early = largest[: max(1, round(EARLY * len(largest)))]
     head = highest(-early)
@@ -81,7 +82,7 @@ def _broad_early_head(result: Any) -> Verdict:
     )
 
 
-def _broad_from_cls(result: Any) -> Verdict:
+def _broad_from_cls(result: HeadAverages) -> Verdict:
     means = present_values(result, "from_cls").mean(axis=1)
     return Verdict(
         decided(means[-1] > means.mean()),

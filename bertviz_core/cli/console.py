@@ -96,7 +96,7 @@ class Console:
         for path in self.out or []:
             exports.check_path(path, exports.suffixes(analysis, result_class))
 
-    def computed(self, request: Request) -> Any:
+    def computed(self, request: Request) -> Result:
         """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
         model_pass.check_model(request)
@@ -108,7 +108,7 @@ class Console:
             self.say("")
         return result
 
-    def write(self, result: Any) -> None:
+    def write(self, result: Result) -> None:
         """Write a result to every --out, or print its table where there is none."""
         for path in self.out or []:
             exports.write(result, path)

@@ -14,6 +14,7 @@ from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import BY_STEP, Emergence
@@ -63,7 +64,7 @@ class Series:
             for name, source in sources.items()
         }
 
-    def assemble(self, find: Callable[[Request], Any | None]) -> Emergence:
+    def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
         """The emergence from the stored results of all checkpoints.
 
         Args:

@@ -14,6 +14,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.local_run import needs_masked_lm
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.in_memory import Corpus, source_of
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError, SettingsError
@@ -82,7 +83,7 @@ def analyze(
 analyse = analyze  # both spellings are public
 
 
-def _find_or_compute(request: Request, model: Model, store: Store | None, execution: Execution) -> Any:
+def _find_or_compute(request: Request, model: Model, store: Store | None, execution: Execution) -> Result:
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
     result = requests.find(store, request)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head, highest
-from bertviz_core.overview.head_summary import Results
 
 # behavior -> the analysis and the quantity that show it
 SHOWN = {
@@ -51,8 +51,8 @@ def clearest(results: Results) -> list[ClearestHead]:
     """An example of each behavior in SHOWN that the stored results can show."""
     examples = []
     for behavior, (analysis, quantity) in SHOWN.items():
-        if analysis in results and quantity in results[analysis].present:
-            result = results[analysis]
+        result = results.get(analysis)
+        if isinstance(result, HeadAverages) and quantity in result.present:
             head = highest(result[quantity])
             value, own = float(result[quantity][head]), list(segments(result, quantity, head))
             examples.append(ClearestHead(behavior, analysis, quantity, head, value, own))

@@ -8,23 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import head_frame
+from bertviz_core.analyses.results import Results, head_frame, result_of
 from bertviz_core.heads import Choice, Head, all_heads, ranks
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Results = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +91,8 @@ def behavior_labels(
     """
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
-        if name in results:
-            known |= {quantity: results[name][quantity] for quantity in QUANTITIES if quantity in results[name].present}
+        if isinstance(result := results.get(name), HeadAverages):
+            known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result.present}
     return behaviors(known, thresholds, map(Head.parse, named or {})) if known else None
 
 
@@ -101,7 +100,7 @@ def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
     """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
     if "dependency_heads" not in results:
         return []
-    counts = results["dependency_heads"].default_view()
+    counts = result_of(results, RelationCounts)
     gain = counts.accuracy.max(0)[:, *head] - counts.offset_accuracy.max(0)
     rows = [row for row, name in enumerate(counts.relations) if name not in NO_RELATION]
     return [_relation(counts, row, head) for row in sorted(rows, key=lambda row: -gain[row])[:count]]
@@ -129,7 +128,7 @@ def _relation(counts: RelationCounts, row: int, head: Head) -> Relation:
 
 def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
     """The heads that attend most alike (section 6), with their divergences."""
-    return results["clustering"].nearest(head, count) if "clustering" in results else []
+    return result_of(results, Clustering).nearest(head, count) if "clustering" in results else []
 
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import origin, read_header, to_csv
+from bertviz_core.analyses.results import Results, origin, read_header, to_csv
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_summary import Results, frame
+from bertviz_core.overview.head_summary import frame
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:

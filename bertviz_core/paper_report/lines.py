@@ -5,7 +5,7 @@ What they show is stored beside the results, so that a report on stored results 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.relations import ShownRelations
+from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
@@ -80,7 +83,7 @@ def from_bytes(data: bytes) -> list[Lines]:
     return [Lines(**line, weights=values[f"weights/{number}"]) for number, line in enumerate(values["lines"])]
 
 
-def lines_of(results: Mapping[str, Any], model: AttentionModel, paper: bool) -> Iterator[Lines]:
+def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[Lines]:
     """Run the model on an input for each of the clearest heads.
 
     Args:
@@ -91,12 +94,12 @@ def lines_of(results: Mapping[str, Any], model: AttentionModel, paper: bool) -> 
     run = partial(_run, model, paper)
     yield from _behaviors(results, model.tokens, run)
     if "dependency_heads" in results:
-        yield from _relations(results["dependency_heads"], model.tokens, run)
+        yield from _relations(result_of(results, ShownRelations), model.tokens, run)
     if "coreference_heads" in results:
-        yield from _antecedent(results["coreference_heads"], model.tokens, run)
+        yield from _antecedent(result_of(results, AntecedentCounts), model.tokens, run)
 
 
-def _behaviors(results: Mapping[str, Any], tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _behaviors(results: Results, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 1: each behavior's head on a sentence of the segments in which it is clearest."""
     before, after = tokens.single
     for example in clearest(results):
@@ -124,7 +127,7 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     return beginning
 
 
-def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _relations(result: ShownRelations, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
     the relation and their lines are red."""
     for each in relation_heads(result, RELATIONS):
@@ -138,7 +141,7 @@ def _relations(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterat
                 break
 
 
-def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _antecedent(result: AntecedentCounts, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
     surest and right; the mention's head word is red."""
     best, candidates = result.best(), []
@@ -158,7 +161,7 @@ def _antecedent(result: Any, tokens: Tokens, run: Callable[..., Lines]) -> Itera
             break
 
 
-def _fits(example: Encoded, result: Any) -> bool:
+def _fits(example: Encoded, result: Result) -> bool:
     """Whether the model has a position for each token: few words may have many pieces."""
     return len(example) <= int(result.provenance["settings"]["max_length"])
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.html_section import described_origin, highest_heads
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import counted
+from bertviz_core.analyses.results import Result, counted, result_of
 from bertviz_core.claims import CLAIMS
 from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
 from bertviz_core.errors import SettingsError
@@ -147,7 +147,7 @@ def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
     yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "verdict"), rows)
 
 
-def _section(analysis: Analysis, result: Any, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
+def _section(analysis: Analysis, result: Result, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
     """One analysis; all of it follows from the analysis itself."""
     yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
     if own := result.claim() or ("" if decided else highest_heads(result, analysis) or analysis.summary):
@@ -170,7 +170,7 @@ def _clearest(report: Report) -> Iterator[Block]:
     if "dependency_heads" in report.results:
         rows += [
             (each.choice.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
-            for each in relation_heads(report.results["dependency_heads"])
+            for each in relation_heads(result_of(report.results, RelationCounts))
         ]
     yield Table("", ("head", "what it does", "this run", "baseline"), rows)
     for figure, explained in CAPTIONS.items():

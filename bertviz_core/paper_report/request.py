@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses import durations, model_pass, requests
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.local_run import LastModel
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
+from bertviz_core.analyses.results import Result, Results
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.paper_report.lines import Lines
 
-Find = Callable[[Request], Any | None]  # reads a stored result
+Find = Callable[[Request], Result | None]  # reads a stored result
 
 CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_heads")  # whose heads have lines
 
@@ -46,7 +48,7 @@ class Report:
     """
 
     checkpoint: Checkpoint
-    results: Mapping[str, Any]
+    results: Results
     missing: Mapping[str, str]
     settings: Settings
     lines: Sequence[Lines] = ()
@@ -130,13 +132,15 @@ class ReportRequest:
                 missing[analysis.name] = f"No {analysis.corpus} was given."
         return Report(self.checkpoint, results, missing, self.settings, self._lines(store))
 
-    def _results(self, store: Store) -> dict[str, Any]:
+    def _results(self, store: Store) -> dict[str, Result]:
         """Every stored result as its page shows it at first."""
-        find, results = partial(requests.find, store), {}
+        find = partial(requests.find, store)
+        results: dict[str, Result] = {}
         for request in self.requests():
-            if (result := find(request)) is not None:
-                view, is_tree = ANALYSES[request.analysis].view(), request.analysis == "dependency_heads"
-                results[request.analysis] = result.show_default() if is_tree else view.show(result, request, find)
+            if isinstance(result := find(request), DependencyHeads):
+                results[request.analysis] = result.show_default()
+            elif result is not None:
+                results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
         return results
 
     def lines_key(self, store: Store) -> str | None:

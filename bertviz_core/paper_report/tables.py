@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import relation_table
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.probes.figure import papers_scores, titles
+from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.results import Result
 from bertviz_core.heads import highest
 from bertviz_core.paper_report.blocks import Table
 
@@ -21,7 +25,7 @@ BERT = "BERT-base in the paper"
 WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
 
 
-def heads_table(analysis: Analysis, result: Any) -> Table:
+def heads_table(analysis: Analysis, result: Result) -> Table:
     """Table of the columns: the highest head with its interval, the highest layer, the paper's highest layer."""
     rows = []
     for column in analysis.columns:
@@ -39,7 +43,7 @@ def heads_table(analysis: Analysis, result: Any) -> Table:
     return Table("The highest head and layer of each quantity", header, rows)
 
 
-def layers_table(analysis: Analysis, result: Any) -> Table | None:
+def layers_table(analysis: Analysis, result: Result) -> Table | None:
     """Layer means of the quantities that the paper's figures show, beside the paper's; None where it shows none."""
     header, columns = ["layer"], []
     for column in analysis.columns:
@@ -53,7 +57,7 @@ def layers_table(analysis: Analysis, result: Any) -> Table | None:
     return Table(f"Means of each layer's heads; {BERT} has {len(columns[1])} layers ({paper.READ_OFF})", header, rows)
 
 
-def dependency_table(result: Any) -> Table:
+def dependency_table(result: RelationCounts) -> Table:
     """Table 1 for this run, beside the paper's."""
     frame = relation_table(result)
     cells = frame.astype(object).where(frame.notna(), ABSENT)
@@ -62,7 +66,7 @@ def dependency_table(result: Any) -> Table:
     return Table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
 
 
-def coreference_table(result: Any) -> Table:
+def coreference_table(result: AntecedentCounts) -> Table:
     """Table 2: systems and the best head by type of mention, with intervals, and the paper's rows."""
     frame = result.to_frame()
     rows = []
@@ -77,7 +81,7 @@ def coreference_table(result: Any) -> Table:
     )
 
 
-def probe_table(result: Any) -> Table:
+def probe_table(result: Probes) -> Table:
     """Table 3 for this run, beside the paper's."""
     without, including = papers_scores(result)
     frame = result.to_frame()
@@ -96,7 +100,7 @@ def probe_table(result: Any) -> Table:
     return Table("Table 3: percent with the 95% interval", header, rows)
 
 
-def clustering_table(result: Any) -> Table:
+def clustering_table(result: Clustering) -> Table:
     """How close heads are within a layer and between layers."""
     near = result.closeness
     rows = [
@@ -106,7 +110,7 @@ def clustering_table(result: Any) -> Table:
     return Table(f"Mean Jensen-Shannon divergence of two heads, {result.unit}", ["heads", "divergence"], rows)
 
 
-OF_THE_PAPER: dict[str, Callable[[Any], Table]] = {
+OF_THE_PAPER: dict[str, Callable[..., Table]] = {
     "dependency_heads": dependency_table,
     "coreference_heads": coreference_table,
     "probes": probe_table,
@@ -114,7 +118,7 @@ OF_THE_PAPER: dict[str, Callable[[Any], Table]] = {
 }
 
 
-def tables(analysis: Analysis, result: Any) -> list[Table]:
+def tables(analysis: Analysis, result: Result) -> list[Table]:
     """The paper's table where it has one; for any other analysis its columns of heads."""
     if analysis.name in OF_THE_PAPER:
         return [OF_THE_PAPER[analysis.name](result)]

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from bertviz_core import paper
+from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
-from bertviz_core.analyses.clustering.result import nats
+from bertviz_core.analyses.clustering.result import Clustering, nats
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import RANDOM
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.results import Results, result_of
+from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.analyses.surface_patterns.norms import change
 from bertviz_core.claims.claim import no_op_layer, present_values
 from bertviz_core.heads import Head, highest
 from bertviz_core.numbers import half_width
-from bertviz_core.overview.head_summary import Results, behavior_labels, counted
+from bertviz_core.overview.head_summary import behavior_labels, counted
 from bertviz_core.plotting.style import BEHAVIORS
 
 NORMS = "surface_patterns through norms"  # among the results, beside those of attention weights
@@ -59,8 +68,13 @@ def specialists(results: Results, base: int) -> Findings:
     )
 
 
+def surface_patterns(results: Results) -> HeadAverages:
+    """Raises KeyError where there are none."""
+    return cast(HeadAverages, results["surface_patterns"])
+
+
 def one_head(results: Results, base: int) -> Findings:
-    values = present_values(results["surface_patterns"], "previous")
+    values = present_values(surface_patterns(results), "previous")
     head = highest(values)
     return Findings(
         f"To the token before it: over the whole corpus head {head.label(base)} puts "
@@ -72,7 +86,7 @@ def one_head(results: Results, base: int) -> Findings:
 
 
 def neighbors(results: Results, base: int) -> Findings:
-    patterns = results["surface_patterns"]
+    patterns = surface_patterns(results)
     previous, following = (present_values(patterns, name) for name in ("previous", "next"))
     head = highest(previous)
     bert = paper.HEADS_OVER_HALF
@@ -85,7 +99,7 @@ def neighbors(results: Results, base: int) -> Findings:
 
 
 def separators(results: Results, base: int) -> Findings:
-    values = present_values(results["surface_patterns"], "to_sep")
+    values = present_values(surface_patterns(results), "to_sep")
     means, bert = values.mean(axis=1), paper.LAYER_MEANS["to_sep"]
     layer, maximum = int(means.argmax()), float(means.max())
     kinds = (("to_punct", "full stops and commas get"), ("to_cls", "[CLS] gets"))
@@ -102,7 +116,10 @@ def separators(results: Results, base: int) -> Findings:
 
 def highest_layers(results: Results, base: int, quantity: str, name: str) -> str:
     """The layer whose mean is the highest, in BERT-base and in this model; raises KeyError for what no segment has."""
-    means, bert = present_values(results["surface_patterns"], quantity).mean(axis=1), paper.LAYER_MEANS[quantity]
+    means, bert = (
+        present_values(surface_patterns(results), quantity).mean(axis=1),
+        paper.LAYER_MEANS[quantity],
+    )
     return (
         f"{name} at most {max(bert):.2f} there, in layer {int(np.argmax(bert)) + 1}, and {means.max():.2f} "
         f"here, in layer {int(means.argmax()) + base}"
@@ -110,7 +127,8 @@ def highest_layers(results: Results, base: int, quantity: str, name: str) -> str
 
 
 def no_op(results: Results, base: int) -> Findings:
-    layer, attention, ratio = no_op_layer(results["sep_gradients"])
+    gradients = result_of(results, SepGradients)
+    layer, attention, ratio = no_op_layer(gradients)
     less, than = ("less", "than") if ratio < 1 - ALIKE else ("about as much", "as")
     less, than = ("more", "than") if ratio > 1 + ALIKE else (less, than)
     return Findings(
@@ -119,12 +137,12 @@ def no_op(results: Results, base: int) -> Findings:
         f"In BERT-base it is near 0 from layer {paper.NO_OP_FROM_LAYER} on, and in layers 6 to 10 over half of the "
         f"attention goes to [SEP]; here {attention:.0%} goes there, and a weight on [SEP] matters {less} {than} "
         f"one elsewhere.{moved_by_sep(results, base)}",
-        highest(results["sep_gradients"]["attention_to_sep"]),
+        highest(gradients["attention_to_sep"]),
     )
 
 
 def switched_off(results: Results, base: int) -> Findings:
-    ablation = results["ablation"]
+    ablation = result_of(results, Ablation)
     change, whole = present_values(ablation, "to_sep_loss_change"), present_values(ablation, "loss_change")
     head = ablation.largest("to_sep_loss_change")
     largest, interval = change[head], ablation.interval("to_sep_loss_change")[head]
@@ -149,16 +167,19 @@ def switched_off(results: Results, base: int) -> Findings:
 def moved_by_sep(results: Results, base: int) -> str:
     """A sentence on the norms of [SEP], where they are stored: nothing moves where vectors are short."""
     weights, norms = results.get("surface_patterns"), results.get(NORMS)
-    if weights is None or norms is None or weights.provenance["corpus"] != norms.provenance["corpus"]:
+    if not isinstance(weights, HeadAverages) or not isinstance(norms, HeadAverages):
+        return ""
+    if weights.provenance["corpus"] != norms.provenance["corpus"]:
         return ""
     return f" Norms ask how much the weights move: {change(weights, norms, base)} (methods, section 11)."
 
 
 def breadth(results: Results, base: int) -> Findings:
-    values, uniform = present_values(results["entropy"], "entropy"), results["entropy"].uniform
+    result = result_of(results, Entropy)
+    values, uniform = present_values(result, "entropy"), result.uniform
     means, bert = values.mean(axis=1), paper.LAYER_MEANS["entropy"]
     head = highest(values)
-    largest = results["entropy"]["max_weight"][head]
+    largest = result["max_weight"][head]
     return Findings(
         f"Head {head.label(base)}, {values[head]:.2f} nats, where uniform attention would have "
         f"{uniform:.2f}; its largest weight is {largest:.1%} on average.",
@@ -169,7 +190,7 @@ def breadth(results: Results, base: int) -> Findings:
 
 
 def syntax(results: Results, base: int) -> Findings:
-    result = results["dependency_heads"].default_view()
+    result = result_of(results, RelationCounts)
     relation = result.most_telling()
     row, choice = result.relations.index(relation), result.best_choice(relation)
     best, accuracy, offset = choice.head, result.accuracy_of(choice, relation), result.offset_accuracy[:, row].max()
@@ -185,7 +206,7 @@ def syntax(results: Results, base: int) -> Findings:
 
 
 def coreference(results: Results, base: int) -> Findings:
-    result = results["coreference_heads"].default_view()
+    result = result_of(results, AntecedentCounts)
     best, baselines = result.best(), dict(zip(result.systems, result.systems_accuracy[:, 0], strict=True))
     accuracy = result.accuracy[best.direction, 0, *best.head]
     beaten = " and ".join(name for name in ("nearest", "head match", "rule-based") if accuracy > baselines[name])
@@ -200,7 +221,7 @@ def coreference(results: Results, base: int) -> Findings:
 
 
 def probe(results: Results, base: int) -> Findings:
-    result = results["probes"]
+    result = result_of(results, Probes)
     read, right = result.of("attention-only"), result.of("right-branching")
     return Findings(
         f"Attention only finds {read:.1%} of the governors, the word to the right {right:.1%}: a difference of "
@@ -214,7 +235,7 @@ def probe(results: Results, base: int) -> Findings:
 
 
 def clusters(results: Results, base: int) -> Findings:
-    result = results["clustering"]
+    result = result_of(results, Clustering)
     closeness, nearer = result.closeness, result.closeness.ratio < 1
     if np.isnan(closeness.ratio):
         return Findings(

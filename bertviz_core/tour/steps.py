@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results
 from bertviz_core.claims import Claim, claims_of
-from bertviz_core.overview.head_summary import Results
 from bertviz_core.tour import findings
 from bertviz_core.tour.findings import Findings
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
+from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
-from bertviz_core.overview.head_summary import Results, behavior_labels, columns, nearest, relations
+from bertviz_core.overview.head_summary import behavior_labels, columns, nearest, relations
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import stored
@@ -33,7 +33,7 @@ def folded(page: str, selection: Selection) -> None:
                 card(page, results, selection)
 
 
-def card(page: str, results: dict[str, Any], selection: Selection) -> None:
+def card(page: str, results: Results, selection: Selection) -> None:
     """The numbers as a table, what the head finds and resembles, and links that keep it."""
     rows = head_rows(derived(columns, results), selection.head)
     if not any(row["baseline"] for row in rows):
@@ -47,7 +47,7 @@ def card(page: str, results: dict[str, Any], selection: Selection) -> None:
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
     if near := nearest(results, selection.head):
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
-        st.markdown(f"**Most similar heads** (divergence, {results['clustering'].unit}): {plain(alike)}")
+        st.markdown(f"**Most similar heads** (divergence, {result_of(results, Clustering).unit}): {plain(alike)}")
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
@@ -68,7 +68,7 @@ def map_of(results: Results, thresholds: Thresholds, base: int) -> HeadMap:
     return behavior_map(labels, derived(columns, results), named, base)
 
 
-def behavior(results: dict[str, Any], selection: Selection, thresholds: Thresholds) -> str:
+def behavior(results: Results, selection: Selection, thresholds: Thresholds) -> str:
     """Behavior of the chosen head, in words."""
     named = derived(linguistic, results)
     labels = derived(labels_of, results, thresholds)

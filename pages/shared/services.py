@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -71,7 +70,7 @@ def jobs() -> Jobs:
     return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()}, access())
 
 
-def find(request: Request) -> Any | None:
+def find(request: Request) -> Result | None:
     """The stored result or None, with the names of files and model that the request has."""
     names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
     return run(request.key(), request.analysis, names, (request.checkpoint.name, request.checkpoint.revision))
@@ -79,7 +78,7 @@ def find(request: Request) -> Any | None:
 
 def run(
     key: str, analysis: str, names: tuple[tuple[str, str], ...], model: tuple[str, str | None] | None = None
-) -> Any | None:
+) -> Result | None:
     """A stored result by its key, or None; read-only, because all sessions share it. Another reader may have computed
     it under other names: this reader's are those of corpora (digest, name), and of the model (name, revision)."""
     try:
@@ -96,7 +95,7 @@ def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: tuple[st
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _read(key: str, analysis: str) -> Any:
+def _read(key: str, analysis: str) -> Result:
     """An absence is raised, because what raises is not cached."""
     result = requests.read(store(), key, analysis)
     if result is None:
@@ -187,7 +186,7 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 def _assembled(key: tuple[tuple[str, ...], str], _series: Series) -> tuple[Emergence | None, list[Request]]:
     absent = set()
 
-    def find(request: Request) -> Any | None:
+    def find(request: Request) -> Result | None:
         result = requests.find(store(), request)
         if result is None:
             absent.add(request.key())

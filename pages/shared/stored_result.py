@@ -24,8 +24,8 @@ UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 def result_or_stop(request: Request, result_class: type[R]) -> R:
     """The stored result, of this class and read-only; without one the page shows the offer to compute it, the running
     job, or its error, and stops."""
-    result: R | None = services.find(request)
-    if result is not None:
+    result = services.find(request)
+    if isinstance(result, result_class):
         warn_of_unknown(result)
         return result
     offer(request)

@@ -121,6 +121,9 @@ def test_a_step_without_a_clear_case_says_so_with_its_best_value_and_the_rule() 
         def interval(self, name: str) -> np.ndarray:
             return np.full((2, 2), 0.01)
 
+        def default_view(self) -> Patterns:
+            return self
+
     patterns = Patterns(dict.fromkeys(Patterns.present, np.array([[0.1, 0.2], [0.3, 0.4]])))
     step = next(step for step in STEPS if step.title == "Neighbors")
     found = step.findings({"surface_patterns": patterns})
@@ -208,7 +211,9 @@ def probes() -> SimpleNamespace:
     weights = np.zeros((2, 4, 5))
     weights[1, 2, 3] = 2.0
     scores = {"attention-only": 0.4, "right-branching": 0.3, "attention-and-words": 0.55}
-    return SimpleNamespace(of=scores.__getitem__, attention=weights, probes=[])
+    result = SimpleNamespace(of=scores.__getitem__, attention=weights, probes=[])
+    result.default_view = lambda: result
+    return result
 
 
 def test_the_papers_numbers_are_the_papers() -> None:

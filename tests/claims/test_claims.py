@@ -18,12 +18,22 @@ class Averages(dict):
 
     half = 0.01
 
+    def default_view(self):
+        return self
+
     @property
     def present(self):
         return list(self)
 
     def interval(self, quantity):
         return np.full_like(self[quantity], self.half)
+
+
+def result_with(**values):
+    """A result that is its own default view."""
+    result = SimpleNamespace(**values)
+    result.default_view = lambda: result
+    return result
 
 
 def heads(*layers):
@@ -102,7 +112,7 @@ def test_broad_heads_are_looked_for_in_the_first_third():
 
 def test_probes_differ_where_their_intervals_are_apart():
     names = ["right-branching", "attention-only"]
-    result = SimpleNamespace(
+    result = result_with(
         probes=names, score=np.array([0.3, 0.5]), low=np.array([0.28, 0.47]), high=np.array([0.32, 0.53])
     )
     assert decide("attention only has", result, "probes").state == "holds"  # 0.47 - 0.32 > 0.1
@@ -113,7 +123,7 @@ def test_probes_differ_where_their_intervals_are_apart():
 
 def test_clusters():
     divergence = np.array([[0, 1, 5, 5], [1, 0, 5, 5], [5, 5, 0, 2], [5, 5, 2, 0.0]])
-    result = SimpleNamespace(
+    result = result_with(
         divergence=divergence,
         behaviors=np.array([["next", "next"], ["to_sep", "to_sep"]]),
         closeness=Closeness(1.5, 5.0),
@@ -141,11 +151,10 @@ def test_an_average_over_one_segment_decides_nothing():
 
 
 def test_documents_without_two_halves_decide_nothing():
-    counts = SimpleNamespace(
+    counts = result_with(
         heldout=lambda: np.array([np.nan]), n=np.array([3]), systems=["nearest", "head match", "rule-based"],
         systems_accuracy=np.full((3, 1), 0.5),
     )  # fmt: skip
-    counts.default_view = lambda: counts
     for claim in claims_of("coreference_heads"):
         if "candidate" not in claim.text:
             verdict = claim.verdict({"coreference_heads": counts})
@@ -153,10 +162,10 @@ def test_documents_without_two_halves_decide_nothing():
 
 
 def test_a_treebank_without_two_halves_decides_nothing():
-    shown = SimpleNamespace(
+    shown = result_with(
         relations=["all"], paper=False, heldout=lambda: np.array([np.nan]), offset_accuracy=np.array([[0.5]])
     )
-    verdict = decide("No single head", SimpleNamespace(default_view=lambda: shown), "dependency_heads")
+    verdict = decide("No single head", shown, "dependency_heads")
     assert verdict.state == "undecided" and "nan" not in verdict.evidence
 
 
@@ -173,6 +182,6 @@ def test_a_treebank_without_two_halves_decides_nothing():
     ],
 )
 def test_a_model_without_pairs_of_heads_to_compare_decides_nothing(closeness, evidence):
-    result = SimpleNamespace(closeness=closeness, summed=False)
+    result = result_with(closeness=closeness, summed=False)
     verdict = decide("one layer", result, "clustering")
     assert verdict.state == "undecided" and evidence in verdict.evidence and "nan" not in verdict.evidence

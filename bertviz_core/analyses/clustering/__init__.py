@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import Result
 from bertviz_core.models.checkpoint import Checkpoint
 
 
@@ -26,9 +27,11 @@ class ClusteringView(View):
     def check(self) -> None:
         Thresholds.read(self.threshold or [])
 
-    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        from bertviz_core.analyses.clustering.result import Clustering
         from bertviz_core.analyses.linguistic import linguistic_heads
 
+        assert isinstance(result, Clustering)
         named = linguistic_heads(request, find)
         thresholds = Thresholds.read(self.threshold or [])
         return result.embedded(request.settings.seed, self.root).labeled(thresholds, named)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.results import Result
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
     from bertviz_core.analyses.request import Request
 
 
@@ -33,10 +35,12 @@ class CoreferenceView(View):
         if self.predictions:
             from_path(self.predictions)
 
-    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         from bertviz_core.analyses.coreference_heads.baselines import score
+        from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
         from bertviz_core.corpora.source import from_path
 
+        assert isinstance(result, CoreferenceHeads)
         shown = result.show(self.candidates)
         if not self.predictions:
             return shown
@@ -44,13 +48,13 @@ class CoreferenceView(View):
         return shown.with_predictions(predictions, score(request, predictions))
 
 
-def _antecedents(result: Any) -> np.ndarray:
+def _antecedents(result: CoreferenceHeads) -> np.ndarray:
     """(layer, head) of all mentions, by the paper's measure: from a mention to its antecedent."""
     accuracy: np.ndarray = result.default_view().accuracy[0, 0]
     return accuracy
 
 
-def _head_match(result: Any) -> tuple[float, str]:
+def _head_match(result: CoreferenceHeads) -> tuple[float, str]:
     """The baseline that the paper compares its head with, and that needs no rules."""
     shown = result.default_view()
     return float(shown.systems_accuracy[shown.systems.index("head match"), 0]), "head match"

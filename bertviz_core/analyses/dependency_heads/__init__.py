@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.results import Result
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
     from bertviz_core.analyses.request import Request
 
 
@@ -38,21 +40,22 @@ class DependencyView(View):
 
         check_choice(self.view, self.offsets)
 
-    def show(self, result: Any, request: Request, find: Callable[[Request], Any | None]) -> Any:
-        from bertviz_core.analyses.dependency_heads.result import Chosen, default_min_count
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads, default_min_count
 
+        assert isinstance(result, DependencyHeads)
         min_count = default_min_count(request.source.name) if self.min_count is None else self.min_count
         return result.show(Chosen(self.view, min_count, self.offsets, self.merge_subtypes))
 
 
-def _uas(result: Any) -> np.ndarray:
+def _uas(result: DependencyHeads) -> np.ndarray:
     """(layer, head) UAS of each head alone, in its better direction."""
     shown = result.default_view()
     accuracy: np.ndarray = shown.accuracy[:, shown.relations.index("UAS")].max(0)
     return accuracy
 
 
-def _best_offset(result: Any) -> tuple[float, str]:
+def _best_offset(result: DependencyHeads) -> tuple[float, str]:
     shown = result.default_view()
     return float(shown.offset_accuracy[:, shown.relations.index("UAS")].max()), "best offset"
 

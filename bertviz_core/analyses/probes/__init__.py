@@ -19,6 +19,8 @@ from bertviz_core.errors import SettingsError
 if TYPE_CHECKING:
     import numpy as np
 
+    from bertviz_core.analyses.probes.result import Probes
+
 
 # The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
 PROBES = (
@@ -82,7 +84,7 @@ def options_of(values: dict[str, Any]) -> ProbeOptions:
     return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
 
 
-def _weight(result: Any) -> np.ndarray | None:
+def _weight(result: Probes) -> np.ndarray | None:
     """(layer, head) weight of attention only, of the better direction."""
     return result.attention.max(0) if "attention-only" in result.probes else None
 

@@ -32,8 +32,9 @@ def paper_figure(result: HeadAverages, base: int = 1, beside: HeadAverages | Non
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
         by_layer(figure, [ANALYSIS.column(key).series(result) for key in keys], row, base=base)
-        for key in (key for key in keys if beside is not None and key in beside.present):
-            layer_line(figure, ANALYSIS.column(key).series(beside), row, "dash")
+        if beside is not None:
+            for key in (key for key in keys if key in beside.present):
+                layer_line(figure, ANALYSIS.column(key).series(beside), row, "dash")
     if beside is not None:
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -11,7 +9,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
-from bertviz_core.analyses.results import head_frame
+from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
 from pages.shared import page, services, stored_result
 from pages.shared.boxes import plain
@@ -41,7 +39,7 @@ def show(analysis: Analysis) -> None:
     page.ending(result, analysis.formula, plain(analysis.summary), source, unit=unit)
 
 
-def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection) -> None:
+def _heads(analysis: Analysis, result: Result, values: Values, selection: Selection) -> None:
     """What the columns say of all heads, and of the chosen one."""
     chosen = head_view.choose(analysis, result)
     _claim(chosen, result, values[chosen], selection)
@@ -63,7 +61,7 @@ def _heads(analysis: Analysis, result: Any, values: Values, selection: Selection
     page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
 
 
-def _claim(column: HeadColumn, result: Any, values: np.ndarray, selection: Selection) -> None:
+def _claim(column: HeadColumn, result: Result, values: np.ndarray, selection: Selection) -> None:
     """The heads above the baseline; without one, the head with the highest value."""
     if column.baseline is None:
         head = highest(values)
@@ -78,7 +76,7 @@ def _claim(column: HeadColumn, result: Any, values: np.ndarray, selection: Selec
 
 
 def _key_numbers(
-    column: HeadColumn, result: Any, values: np.ndarray, selection: Selection
+    column: HeadColumn, result: Result, values: np.ndarray, selection: Selection
 ) -> list[tuple[str, str, str]]:
     """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
     head, at = highest(values), selection.head

@@ -14,10 +14,11 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
-from bertviz_core.overview.head_summary import Relation, Results, relation_heads
+from bertviz_core.overview.head_summary import Relation, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
 from pages.shared.components import drawings

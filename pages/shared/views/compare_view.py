@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.change import ALPHA, Change
 from bertviz_core.comparison.result import Comparison
@@ -33,7 +34,7 @@ BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interv
 Runs = dict[str, str]  # address -> name
 
 
-def choose(selection: Selection) -> tuple[Any, Any]:
+def choose(selection: Selection) -> tuple[Result, Result]:
     """Draw the choice of an analysis and of two of its runs, at first of the model in the sidebar; the page stops where
     there are no two.
 
@@ -98,7 +99,7 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     return f"{', '.join([model, *different])} on {corpora[origin['corpus']['digest']]}"
 
 
-def _result(analysis: str, run_address: str) -> Any:
+def _result(analysis: str, run_address: str) -> Result:
     emergence = services.shipped_emergence()
     if run_address in checkpoints.names(emergence, analysis):
         return services.checkpoint_run(run_address, analysis)

@@ -56,7 +56,8 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
 
 def _named(result: Emergence, names: tuple[tuple[str, str], ...]) -> Emergence:
     """The emergence with this reader's names of its corpora: others may have uploaded the same under theirs."""
-    named: Emergence = renamed(result, dict(names))
+    named = renamed(result, dict(names))
+    assert isinstance(named, Emergence)
     return named
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.results import Result
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
@@ -55,7 +54,7 @@ def figure_and_map(
     return right
 
 
-def choose(analysis: Analysis, result: Any) -> HeadColumn:
+def choose(analysis: Analysis, result: Result) -> HeadColumn:
     """The column that the map shows: a choice where there are several."""
     columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
     quantity = next(iter(columns))
@@ -71,7 +70,7 @@ def choose(analysis: Analysis, result: Any) -> HeadColumn:
     return columns[quantity]
 
 
-def numbers(analysis: Analysis, result: Any, selection: Selection, first: HeadColumn) -> None:
+def numbers(analysis: Analysis, result: Result, selection: Selection, first: HeadColumn) -> None:
     """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
     head, rows = selection.head, []
     for column in (first, *(column for column in analysis.columns if column != first)):

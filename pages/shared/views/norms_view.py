@@ -24,8 +24,8 @@ def change(result: HeadAverages, selection: Selection) -> HeadAverages | None:
     """
     norms = selection.settings.weights == "norms"
     settings = replace(selection.settings, weights="attention" if norms else "norms")
-    other: HeadAverages | None = services.find(replace(selection, settings=settings).request(result.analysis))
-    if other is None:
+    other = services.find(replace(selection, settings=settings).request(result.analysis))
+    if not isinstance(other, HeadAverages):
         if norms:
             st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
         return None

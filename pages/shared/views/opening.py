@@ -6,12 +6,12 @@ Only stored results are read; without one a page opens on the first head.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
@@ -49,28 +49,27 @@ def _of_all(page: str, selection: Selection) -> Head | None:
 
 def _coreference(selection: Selection) -> Head | None:
     result = services.find(selection.request("coreference_heads"))
-    if result is None:
+    if not isinstance(result, CoreferenceHeads):
         return None
     candidates, kind = choices.ahead("candidates", CANDIDATES[0]), choices.ahead("kind", TYPE_ROWS[0])
     direction = choices.ahead("direction", DIRECTIONS[0])
     shown = result.show(candidates if candidates in CANDIDATES else CANDIDATES[0])
     index = shown.directions.index(direction) if direction in shown.directions else 0
-    best: Head = shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], index).head
-    return best
+    return shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], index).head
 
 
 def _probes(selection: Selection) -> Head | None:
-    result: Probes | None = services.find(selection.request("probes"))
-    return None if result is None or not len(result.attention) else highest(result.attention.max(0))
+    result = services.find(selection.request("probes"))
+    return highest(result.attention.max(0)) if isinstance(result, Probes) and len(result.attention) else None
 
 
 def _clustering(selection: Selection) -> Head | None:
-    result: Clustering | None = services.find(selection.request("clustering"))
-    pair = None if result is None else derived(Clustering.closest_pair, result)
+    result = services.find(selection.request("clustering"))
+    pair = derived(Clustering.closest_pair, result) if isinstance(result, Clustering) else None
     return pair and pair[0]
 
 
-OPENING: dict[str, Callable[[Selection], Any]] = {
+OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "dependency_heads": relation_view.opening_head,
     "coreference_heads": _coreference,
     "probes": _probes,

@@ -12,13 +12,13 @@ import streamlit as st
 from bertviz_core import exports, paper
 from bertviz_core.analyses import durations
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
-from bertviz_core.analyses.results import counted
+from bertviz_core.analyses.results import Results, counted
 from bertviz_core.heads import highest
-from bertviz_core.overview.head_summary import Results
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
@@ -44,8 +44,7 @@ def key_numbers(
     """(label, this run, paper), labels (layer, head) naming behaviors."""
     rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTAUGHT)
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
-    if "surface_patterns" in results:
-        patterns = results["surface_patterns"]
+    if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         head = highest(patterns["previous"])
         clearest = f"{head.label(base)}: {patterns['previous'][head]:.2f}"
         over = paper.HEADS_OVER_HALF["previous"]
@@ -55,8 +54,8 @@ def key_numbers(
             entries.append(("To [SEP], highest layer", most, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
     if "dependency_heads" in results or "coreference_heads" in results:
         entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
-    elif "entropy" in results:
-        last = f"{results['entropy'].layer_means('entropy')[-1]:.2f} nats"
+    elif isinstance(entropy := results.get("entropy"), HeadAverages):
+        last = f"{entropy.layer_means('entropy')[-1]:.2f} nats"
         entries.append(("Mean entropy, last layer", last, f"paper: {paper.LAYER_MEANS['entropy'][-1]:.1f}"))
     return entries
 

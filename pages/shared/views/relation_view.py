@@ -88,7 +88,7 @@ def take(result: RelationCounts, relation: str) -> None:
 def opening_head(selection: Selection) -> Head | None:
     """The best head of the relation in the direction that the page is about to show."""
     stored = services.find(_request(selection))
-    if stored is None:
+    if not isinstance(stored, DependencyHeads):
         return None
     default = stored.default_choice()
     view = choices.ahead("view", default.view)

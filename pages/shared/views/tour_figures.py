@@ -13,6 +13,7 @@ from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figur
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -21,12 +22,13 @@ from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.probes.figure import distance_figure
 from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.models.single_input import from_text
-from bertviz_core.overview.head_summary import Results
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.tour.steps import Step
 from bertviz_core.viewer.lines_page import MIN_WEIGHT
@@ -111,7 +113,7 @@ def _relation(step: Step, key: str, results: Results, selection: Selection) -> N
 
 
 def _coreference(step: Step, key: str, results: Results, selection: Selection) -> None:
-    result = results["coreference_heads"].default_view()
+    result = result_of(results, AntecedentCounts)
     shown = (Choice(0, selection.head), *compared(result))
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -125,7 +127,7 @@ def _coreference(step: Step, key: str, results: Results, selection: Selection) -
 
 
 def _probes(step: Step, key: str, results: Results, selection: Selection) -> None:
-    result = results["probes"]
+    result = result_of(results, Probes)
     pictures = {
         "For each probe its score with its interval, and the paper's score": probes_figure,
         "Accuracy of every probe by distance to the governor": distance_figure,
@@ -136,7 +138,7 @@ def _probes(step: Step, key: str, results: Results, selection: Selection) -> Non
 
 
 def _clusters(step: Step, key: str, results: Results, selection: Selection) -> None:
-    stored, named = results["clustering"], derived(linguistic, results)
+    stored, named = result_of(results, Clustering), derived(linguistic, results)
     result = derived(Clustering.labeled, cluster_view.pictured(stored), Thresholds(), named)
     for column, build in zip(st.columns(2, gap="medium"), (by_behavior, by_layer), strict=True):
         with column:

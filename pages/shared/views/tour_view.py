@@ -7,11 +7,11 @@ from dataclasses import replace
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results
 from bertviz_core.claims import CLAIMS, Claim, Verdict
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
-from bertviz_core.overview.head_summary import Results
 from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour.findings import NORMS, Findings
 from bertviz_core.tour.steps import STEPS, Step
