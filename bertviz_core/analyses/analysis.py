@@ -67,8 +67,8 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """One analysis. Its package has the modules `measure` (which may import torch), `result` and `figure`, or is a
-    single module with all that it needs of these:
+    """One analysis. Its package has the modules `measure` (which may import torch), `figure` and, where it has a Result
+    class of its own, `result`; or it is a single module with all that it needs of these:
 
         measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
         figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it

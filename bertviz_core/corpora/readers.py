@@ -1,4 +1,4 @@
-"""Recognize what a source holds from its content, and give the corpus that reads it."""
+"""The corpus that reads a source, by what `recognition` finds in it; and texts, line by line."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from bertviz_core.engine.task_queue import TRIES, Task, TaskQueue
 from bertviz_core.errors import BertvizError, SettingsError
 
 AHEAD = 2  # tasks that a worker is given at once, so that it never waits for the next one
-WINDOW = 4  # times the workers: how far tasks may be ahead of the first unfinished one, whose results have to wait
+WINDOW = 4  # times the tasks of all workers: how far tasks may be ahead of the first unfinished one; results wait
 POLL = 0.1  # seconds between two looks for a cancel
 PATIENCE = 60  # seconds that those which have started wait for the other workers
 NO_WORKER = 300  # seconds without any worker that end a job

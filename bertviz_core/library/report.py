@@ -35,7 +35,7 @@ def report(
 ) -> Path:
     """Write a report: every figure and table of the paper for one model, and which of the paper's claims hold of it.
 
-    What is not stored yet is computed, after a line on standard error that says for about how long.
+    What is not stored yet is computed, after a line on standard error that says about how long that takes.
 
     Args:
         out: `x.html` for one page that needs no network, or a folder for report.md with SVG figures.

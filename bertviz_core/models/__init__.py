@@ -1,1 +1,1 @@
-"""Models: where their files are (checkpoint), how they read (encoding) and what is seen in them (attention)."""
+"""Models: where their files are (checkpoint), how they read (reading, encoding) and what is seen in them (attention)."""

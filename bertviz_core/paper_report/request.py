@@ -89,7 +89,7 @@ class ReportRequest:
         return key is not None and not store.has(key)
 
     def announcement(self, store: Store) -> str:
-        """What is about to be computed, and for about how long; empty where all is stored."""
+        """What is about to be computed, and about how long that takes; empty where all is stored."""
         missing = self.to_compute(partial(requests.find, store))
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
         length = self.duration(store, missing)

@@ -1,4 +1,4 @@
-"""The parts of every page of the paper: header, result or the offer to compute it, metrics, map, table, downloads."""
+"""The parts of every page of the paper: header, metrics, figures, map, table, downloads, ending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on the overview: what it lacks is computed as one job, then it can be downloaded."""
+"""The report on the overview: the download of what is stored; what it lacks is computed as one job."""
 
 from __future__ import annotations
 
