@@ -58,7 +58,7 @@ entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlati
 figure, squares = page.drawn(paper_figure, result, base), derived(change_map, result, column, base)
 alt = "Change of the masked-word loss by layer, a dot for each head: without the head, and without [SEP] alone"
 heading = "**Change of the loss** by layer, a dot for each head"
-head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading)
+head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading, column.label)
 page.metrics(entries)
 st.caption("A head matters where the loss without it rises by more than its 95% interval.")
 

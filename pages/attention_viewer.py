@@ -56,7 +56,7 @@ without = predict(model, original, changed, off) if off is not None else ()
 if not attention.weights.size:
     address.stop()
 
-other = beside.choose(compare, together, selection, model, view, original, [] if before else positions)
+other = beside.choose(compare, together, selection, model, view, original, positions, before=bool(before))
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left.container(gap=None):  # a title takes little room
     if other is not None:

@@ -23,7 +23,7 @@ entries = [
     ("Masked-word loss", f"{result.loss:.2f} nats", f"{segments:,} segments"),
     ("Masked-word accuracy", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
 ]
-if "to_sep" in result.present:
+if {"to_sep", "to_other", "attention_to_sep"} <= set(result.present):
     peak, attention, ratio = no_op_layer(result)
     layer = peak + selection.base
     st.markdown(
@@ -42,7 +42,7 @@ limit, unit = (1.0, "share") if column.quantity.startswith("attention") else (fl
 squares = value_map(values, unit, base=selection.base, limits=(0.0, limit), unit=unit)
 head_view.figure_and_map(figure, alt, squares, column.short, "gradient", selection)
 page.metrics(entries)
-if "to_sep" in result.present:
+if {"to_sep", "to_other", "attention_to_sep"} <= set(result.present):
     st.subheader("Is attention to [SEP] a no-op?")
     st.caption(
         "It matters as much as the loss changes with it, weight for weight. Much attention with a gradient near 0 is a "

@@ -72,6 +72,7 @@ class Analysis:
 
         measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
         figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
+        figure.latex(result) -> LaTeX table                           optional
 
     An analysis that is not an average of a measure over the inputs has, in place of `measure.measure`:
 

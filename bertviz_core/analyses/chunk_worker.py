@@ -22,7 +22,7 @@ from bertviz_core.models.model import observing
 from bertviz_core.models.reading import Chunk
 from bertviz_core.settings import Execution, Settings
 
-SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model, as the command's process needs it
+SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model, for the command's process
 
 
 def task_of(together: Sequence[Request], execution: Execution) -> dict[str, Any]:

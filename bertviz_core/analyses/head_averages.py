@@ -47,7 +47,12 @@ class HeadAverages(Result):
 
     def interval(self, quantity: str) -> np.ndarray:
         """(layer, head) half-width of the 95% interval over segments; NaN where a single segment has the quantity."""
-        return np.asarray(1.96 * self.error[self.quantities.index(quantity)])
+        return 1.96 * self._error_of(quantity)
+
+    def _error_of(self, quantity: str) -> np.ndarray:
+        """(layer, head) standard errors; earlier versions stored 0, not NaN, for a single segment."""
+        index = self.quantities.index(quantity)
+        return np.where(self.segments[index] > 1, self.error[index], np.nan)
 
     @property
     def present(self) -> list[str]:
@@ -56,7 +61,7 @@ class HeadAverages(Result):
 
     def estimates(self) -> dict[str, Estimate]:
         """Every present quantity with its standard errors over segments."""
-        return {name: Estimate(self[name], self.error[self.quantities.index(name)]) for name in self.present}
+        return {name: Estimate(self[name], self._error_of(name)) for name in self.present}
 
     def arrays(self) -> dict[str, Any]:
         return {name: to_lists(self[name]) for name in self.present}

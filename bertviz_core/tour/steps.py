@@ -151,8 +151,7 @@ STEPS = (
         "Narrow and broad",
         "Section 3.3, Figure 4",
         "Entropy measures how broadly a head attends. Some heads of BERT-base's first layers put at most about 10% on "
-        "any "
-        f"one token; and from [CLS] the last layer looks broadly again, at {paper.FROM_CLS_LAST_LAYER} nats.",
+        f"any one token; and from [CLS] the last layer looks broadly again, at {paper.FROM_CLS_LAST_LAYER} nats.",
         "entropy",
         "Heads near the dashed line attend to everything equally; heads near 0 attend to one token.",
         "Which head is the broadest, and how close is it to uniform attention?",

@@ -161,9 +161,11 @@ def test_the_table_and_the_arrays_hold_what_is_present(averages):
     assert averages.arrays() == {"one": [[0.5, 0.1, 0.5], [0.9, 0.2, 0.4]]}
 
 
-def test_a_single_segment_has_no_interval():
+def test_a_single_segment_has_no_interval_however_its_error_was_stored():
     values = np.full((3, LAYERS, HEADS, 2), 0.5, dtype=np.float32)
     values[1:, ..., 0] = np.nan  # "one" is in a single segment
-    result = HeadAverages(**fed(values, range(3)).result() | {"provenance": {}, "texts": {}})
-    assert np.isnan(result.interval("one")).all() and (result.interval("two") == 0).all()
-    assert result.to_frame()["one_interval"].isna().all() and result.to_frame()["two_interval"].eq(0).all()
+    fields = fed(values, range(3)).result() | {"provenance": {}, "texts": {}}
+    for error in (fields["error"], np.zeros_like(fields["error"])):  # the second as earlier versions stored it
+        result = HeadAverages(**fields | {"error": error})
+        assert np.isnan(result.interval("one")).all() and (result.interval("two") == 0).all()
+        assert result.to_frame()["one_interval"].isna().all() and result.to_frame()["two_interval"].eq(0).all()

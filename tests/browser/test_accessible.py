@@ -14,6 +14,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 MASKED = "attention_viewer?mask=5&off=layer+2"
 PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4", MASKED)
 CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
+STEPPER = ("step-previous-page", "head-on-page", "step-next-page")
 SCALE = "() => { window.scale = e => { const m = e.getScreenCTM?.(); return m ? Math.hypot(m.c, m.d) : 1; } }"
 IN_SIGHT = (
     *("overview", "attention_viewer", "compare", "emergence", "surface_patterns", "sep_gradients", "entropy"),
@@ -41,6 +42,9 @@ def test_a_page_is_accessible_and_fits_a_laptop_and_a_projector(address: str, ch
         assert broken_rules(page) == [], scheme
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
     assert small_letters_on_a_projector(page) == []
+    if path.partition("?")[0] != "tour":
+        before, chosen, after = (page.locator(f".st-key-{key}").bounding_box() for key in STEPPER)
+        assert before["x"] + before["width"] <= chosen["x"] and chosen["x"] + chosen["width"] <= after["x"] <= 1240
     assert first_picture(page) < 500
     assert page.title() not in ("", "What does it look at?")
     assert page.problems == []

@@ -86,6 +86,13 @@ class Ablation(HeadAverages):
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
 
+    @classmethod
+    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The fields of stored bytes; earlier versions stored 0 as the interval over a single segment."""
+        if values["segments"][values["quantities"].index("loss_change")] > 1:
+            return values
+        return values | {"groups": [group | {"interval": None} for group in values["groups"]]}
+
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the whole model gets right."""

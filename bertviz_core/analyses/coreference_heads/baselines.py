@@ -8,7 +8,8 @@ nearest: the last preceding mention.
 head match: the nearest with the same head word; where there is none, no mention is guessed, which counts as wrong.
 head match, else nearest: the same, with the nearest mention where there is none; the paper has no such row.
 rule-based: the nearest mention that satisfies the earliest of four sieves: (1) the same words, (2) the same head word,
-(3) number, gender and person agree, by the lists of `corpora.coreference.agreement`, (4) any. Words are compared without case.
+(3) number, gender and person agree, by the lists of `corpora.coreference.agreement`, (4) any. Words are compared
+without case.
 
 another system: the nearest preceding mention that the system puts into one chain with the item; mentions are found by
 their head words, so that spans need not be equal. An item that the system does not link counts as wrong. Unlike a

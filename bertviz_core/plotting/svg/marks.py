@@ -62,8 +62,11 @@ def limits(spec: Spec) -> tuple[float, float]:
     """The values at both ends of the color scale of a heatmap, or of markers."""
     way, values = ("z", spec["z"]) if "z" in spec else ("c", spec["color"])
     known = np.asarray(values, dtype=float)
+    known = known[np.isfinite(known)]
     low, high = spec.get(f"{way}min"), spec.get(f"{way}max")
-    return float(np.nanmin(known) if low is None else low), float(np.nanmax(known) if high is None else high)
+    return float(known.min(initial=np.inf) if low is None else low), float(
+        known.max(initial=-np.inf) if high is None else high
+    )
 
 
 def scaled(values: np.ndarray, spec: Spec) -> np.ndarray:

@@ -79,7 +79,9 @@ def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
 def pictures(attention: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
-    page.head_map(picture_map(thumbnails(attention.weights), selection.base), "attention-heads", alt, selection)
+    page.head_map(
+        derived(picture_map, thumbnails(attention.weights), selection.base), "attention-heads", alt, selection
+    )
 
 
 def table(attention: InputAttention, selection: Selection) -> None:

@@ -87,6 +87,8 @@ def choose(
     view: View,
     original: OneInput,
     masked: Sequence[int],
+    *,
+    before: bool,
 ) -> Side | None:
     """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
     head, title = selection.head, f"Head {selection.label}"
@@ -96,14 +98,14 @@ def choose(
                 head = _head(selection.checkpoint, selection.head)
                 title = f"Head {head.label(selection.base)}"
             elif kind == MODELS:
-                return _other_model(selection, view, original, masked)
+                return _other_model(selection, view, original, masked, before)
             elif kind == WEIGHTS:
                 other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
                 selection = replace(selection, settings=replace(selection.settings, weights=other))
                 title += f", {other}"
             else:
                 return None
-            return side(selection, model, view, head, title, original, masked)
+            return side(selection, model, view, head, title, original, masked, before=before)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
@@ -111,7 +113,7 @@ def choose(
         return None
 
 
-def _other_model(selection: Selection, view: View, original: OneInput, masked: Sequence[int]) -> Side:
+def _other_model(selection: Selection, view: View, original: OneInput, masked: Sequence[int], before: bool) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
     checkpoint, _ = sidebar.pick_model("Other model", known, key="model2", default=known[0], width=280)
     selection.settings.check(checkpoint.max_length)
@@ -124,7 +126,7 @@ def _other_model(selection: Selection, view: View, original: OneInput, masked: S
     if not same:
         st.caption("This model reads other tokens: pins and masks of one side do not serve the other.")
     title = f"Head {head.label(selection.base)}, {checkpoint.label}"
-    return replace(side(there, model, view, head, title, other, positions), same_tokens=same)
+    return replace(side(there, model, view, head, title, other, positions, before=before), same_tokens=same)
 
 
 def _head(checkpoint: Checkpoint, first: Head) -> Head:

@@ -36,9 +36,11 @@ def claim(labels: list[str], total: int, does: str) -> None:
 
 
 def figure_and_map(
-    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection, heading: str = ""
-) -> DeltaGenerator:
-    """Draw the figure by layer, under its heading if it has one, and beside it the map of heads.
+    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection,
+    heading: str = "", colored_by: str = "",
+) -> DeltaGenerator:  # fmt: skip
+    """Draw the figure by layer, under its heading if it has one, and beside it the map of heads, whose alternative text
+    has the longer words `colored_by` where the title is short.
 
     Returns:
         The column of the map.
@@ -50,7 +52,9 @@ def figure_and_map(
         page.chart(drawing, f"{key}-figure", alt, head=selection.head)
     with right:
         st.markdown(f"**Head map**: {plain(title)}")
-        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {title}", selection)
+        page.head_map(
+            squares, f"{key}-map", f"Map of all heads, layer by head, colored by {colored_by or title}", selection
+        )
     return right
 
 

@@ -13,6 +13,7 @@ from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services
+from pages.shared.boxes import plain
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.frame.selection import Selection
@@ -54,7 +55,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
             _own(options)
         single = read(selection, model)
         if kind == "corpus":
-            st.caption(f"{selection.source.name}, {single.example.where}")
+            st.caption(plain(f"{selection.source.name}, {single.example.where}"))
         return single
 
 
