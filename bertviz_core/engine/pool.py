@@ -146,12 +146,14 @@ class Pool(AbstractContextManager["Pool"]):
         queue.window = WINDOW * AHEAD * max(1, len(self.workers))
         for count in range(AHEAD):
             for worker, calls in self.workers.items():
-                if len(calls) <= count and (task := queue.next()):
+                if len(calls) > count or any(task.alone for _, task in calls):
+                    continue
+                if task := queue.next(is_free=not calls):
                     calls.append((getattr(worker, method).remote(*task.arguments), task))
 
     def _settle(self, worker: Any, queue: TaskQueue, take: Callable[[Task, Any], None]) -> None:
-        """Give the result of a worker's first call to `take`. Where the worker is lost this is the call that it
-        performed: its task has failed, the others have waited behind it and are given out again."""
+        """Give the result of a worker's first call to `take`. Where the worker is lost with several calls, any may have
+        ended it, as an answer can be lost too: each is given out again, alone, and has failed only then."""
         call, task = self.workers[worker].popleft()
         try:
             take(task, self.ray.get(call))
@@ -160,9 +162,10 @@ class Pool(AbstractContextManager["Pool"]):
             kind = "" if isinstance(error.cause, BertvizError) else f"{type(error.cause).__name__}: "
             queue.put_back(task, kind + reason(error))
         except self.ray.exceptions.RayError as error:
-            for _, other in self._replace(worker):
-                queue.put_back(other)
-            queue.put_back(task, f"a worker process ended ({reason(error)})")
+            tasks = [task, *(other for _, other in self._replace(worker))]
+            for each in tasks:
+                each.alone = True
+                queue.put_back(each, None if tasks[1:] else f"a worker process ended ({reason(error)})")
 
     def _replace(self, worker: Any) -> Iterable[tuple[Any, Task]]:
         """Start another worker in place of a lost one; returns the calls that the lost one has not performed."""

@@ -14,11 +14,16 @@ TRIES = 3
 
 @dataclass(order=True)
 class Task:
-    """Arguments of one call of a worker; tasks are given out by their number."""
+    """Arguments of one call of a worker; tasks are given out by their number.
+
+    Attributes:
+        alone: Whether its worker may have no other task: this one may have ended a worker.
+    """
 
     number: int
     arguments: tuple[Any, ...] = field(compare=False)
     failures: int = field(default=0, compare=False)
+    alone: bool = field(default=False, compare=False)
 
 
 class TaskQueue:
@@ -42,9 +47,12 @@ class TaskQueue:
             self._waiting.extend(task for task in [next(self._coming, None)] if task)
         return bool(self._waiting)
 
-    def next(self) -> Task | None:
-        """The task to give out, or None: there is none, or the first unfinished one is too far behind."""
+    def next(self, is_free: bool) -> Task | None:
+        """The task to give to a worker, which is free or has others, or None: there is none for it, or the first
+        unfinished one is too far behind."""
         if not self or self._waiting[0].number >= min(self._running, default=self._waiting[0].number) + self.window:
+            return None
+        if self._waiting[0].alone and not is_free:
             return None
         task = heapq.heappop(self._waiting)
         self._running.add(task.number)

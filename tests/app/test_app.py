@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -276,7 +277,8 @@ def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatc
 
     app = AppTest.from_function(script).run()
     assert app.exception and not app.error  # the frame draws it
-    monkeypatch.setattr("pages.shared.boxes._runs_alone", lambda: True)
+    alone = SimpleNamespace(fragment_ids_this_run=["part"])
+    monkeypatch.setattr("pages.shared.boxes.get_script_run_ctx", lambda: alone)
     app = AppTest.from_function(script).run()
     assert not app.exception
     assert "The store is full" in app.error[0].value.replace("\\", "")

@@ -102,7 +102,7 @@ def test_a_task_that_fails_three_times_ends_it(pool, number, reason):
 
 
 def test_only_the_task_that_ran_when_its_worker_ended_has_failed(pool, tmp_path):
-    """The second task waits behind the first one twice when that ends their worker, then ends it once itself."""
+    """The second task waits behind the first one when that ends their worker, then ends one itself."""
     answers = {}
     with Pool(Doubler, 1, "", "cpu") as single:
         tasks = [Task(number, (str(tmp_path / f"{number}"), 2 - number)) for number in range(3)]

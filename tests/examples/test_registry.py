@@ -42,7 +42,7 @@ from tests.navigation import frame_at_every_page
 
 assert "Nothing." in CliRunner().invoke(commands, ["eighth", "--help"]).output
 assert [entry.name for entry in catalogue.SECTIONS["Installed analyses"]] == ["eighth"]
-assert [column.label for column in columns({"eighth": object()})] == ["warmth of a head"]
+assert [column.quantity for column in columns({"eighth": object()})] == ["warmth"]
 assert list(frame({"eighth": object()}, Thresholds())["eighth_warmth"]) == [0.1, 0.9]
 
 frame_at_every_page()
