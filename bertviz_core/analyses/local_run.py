@@ -72,6 +72,7 @@ class LocalRun(AbstractContextManager["LocalRun"]):
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Begin a pass; returns its model."""
         progress.start("Loading the model")
+        vars(self).pop("model", None)  # never two at once
         self.model = observing(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
