@@ -65,6 +65,7 @@ class ChunkWorker:
         Raises:
             BertvizError: The model cannot be loaded here.
         """
+        vars(self).pop("model", None)  # never two at once
         settings = Settings(**task["settings"])
         model_files = checkpoint.reopen(task["name"], self._folder(task), task["revision"])
         source = Source(**task["source"], opener=io.BytesIO)

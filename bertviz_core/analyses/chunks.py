@@ -182,10 +182,11 @@ class ChunkPass:
 
 
 def share_done(store: Store, request: Request) -> float | None:
-    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
+    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from, as from
+    sums of an earlier version, which do not say what they are of."""
     with suppress(*DAMAGED):
-        if data := store.work(work_name(request)):
-            return float(metadata_of(data)["share"])
+        if (head := store.work_header(work_name(request))) and "work" in (metadata := metadata_of(head)):
+            return float(metadata["share"])
     return None
 
 

@@ -96,7 +96,7 @@ class KeptStages:
             with suppress(StoreError):  # the result may still find room
                 self.store.keep_work(name, data)
                 self._note(name, data)
-                self.store.keep_work(work_name(self.request), pack({}, share=f"{share:.3f}"))
+                self.store.keep_work(work_name(self.request), pack({}, share=f"{share:.3f}", work=self.rounding))
 
 
 def cut(examples: Sequence[Encoded]) -> list[list[Encoded]]:

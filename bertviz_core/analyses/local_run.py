@@ -72,6 +72,7 @@ class LocalRun(AbstractContextManager["LocalRun"]):
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Begin a pass; returns its model."""
         progress.start("Loading the model")
+        vars(self).pop("model", None)  # never two at once
         self.model = observing(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
@@ -85,8 +86,7 @@ class LocalRun(AbstractContextManager["LocalRun"]):
             chunks.take(chunk.number, which, sums)
 
     def start_parts(self, request: Request, progress: Progress) -> None:
-        """Begin one pass of several over parts of a corpus, on the model that the analysis makes of the pass's."""
-        self._network = ANALYSES[request.analysis].measure.model_of(self.model, request)
+        """Begin one pass of several over parts of a corpus; the model is here already."""
 
     def run_parts(
         self,
@@ -95,7 +95,11 @@ class LocalRun(AbstractContextManager["LocalRun"]):
         take: Callable[[int, bytes], None],
         progress: Progress,
     ) -> None:
-        """Give `take` the number of each part, and in bytes what the request sums over it."""
+        """Compute each part with the network that the analysis derives from the model, which is built only where there
+        is a part; give `take` the part's number, and in bytes what the request sums over it."""
+        if not parts:
+            return
+        network = ANALYSES[request.analysis].measure.model_of(self.model, request)
         for number, part in list(parts.items()):
-            (sums,) = compute_chunk(self._network, [request], part, progress, self.execution.batch_tokens)
+            (sums,) = compute_chunk(network, [request], part, progress, self.execution.batch_tokens)
             take(number, sums.to_bytes())

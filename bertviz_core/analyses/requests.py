@@ -128,5 +128,6 @@ def try_all(
             except (Cancelled, StoreError):
                 raise
             except BertvizError as error:
-                failures.setdefault(same, (together, error.with_traceback(None)))  # whose frames would keep the model
+                error.__cause__ = error.__context__ = None  # frames in their tracebacks would keep the model
+                failures.setdefault(same, (together, error.with_traceback(None)))
     return list(failures.values())

@@ -80,8 +80,9 @@ class Cluster(LocalRun):
         progress: Progress,
     ) -> None:
         def take_sums(task: Task, sums: list[bytes]) -> None:
-            progress.advance(len(parts[task.number]))
-            take(task.number, sums[0])
+            count = len(parts[task.number])
+            take(task.number, sums[0])  # before a cancel
+            progress.advance(count)
 
         # A model needs neither the sentence of an example nor where it is.
         plain = ((n, [(e.number, "", e.ids, e.types, e.words) for e in part]) for n, part in list(parts.items()))

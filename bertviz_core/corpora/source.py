@@ -169,7 +169,10 @@ class Source:
         stream.seek(0)
         if magic.startswith(GZIP):
             return cast(BinaryIO, gzip.open(stream))
-        return as_file(lambda: unxz(self.opener())) if magic == XZ else stream
+        if magic != XZ:
+            return stream
+        stream.close()
+        return as_file(lambda: unxz(self.opener()))
 
     def _limit(self) -> float:
         """How many bytes the text may have."""

@@ -94,24 +94,29 @@ class Pool(AbstractContextManager["Pool"]):
             What it returned in each worker that is ready.
 
         Raises:
-            BertvizError: As the method raised it, or no worker is left.
+            BertvizError: As the method raised it, or no worker is left. After any other error a worker is replaced.
             Cancelled: `progress` says so.
         """
         self.gather(progress)
-        self._preparation, answers, lost = (method, *arguments), [], ""
-        for worker, call in [(worker, self._prepare(worker)) for worker in self.workers]:
-            while not self.ray.wait([call], timeout=POLL)[0]:
-                progress.advance(0)
-            try:
-                answers.append(self.ray.get(call))
-            except self.ray.exceptions.RayTaskError as error:
-                raise error.cause from error
-            except self.ray.exceptions.RayError as error:
-                self._replace(worker)
-                lost = reason(error)
-        if not answers:
-            raise BertvizError(f"A worker process ended: {lost}", hint="Try again.")
-        return answers
+        self._preparation = (method, *arguments)
+        for _ in range(TRIES):
+            calls = [(worker, self._prepare(worker)) for worker in self.workers]
+            if answers := [answer for each in calls for answer in self._answers(*each, progress)]:
+                return answers
+            self.gather(progress)
+        raise BertvizError(f"The workers failed {TRIES} times.", hint="Try again.")
+
+    def _answers(self, worker: Any, call: Any, progress: Progress) -> list[Any]:
+        """What the call returned; nothing where the worker was lost or failed, which is then replaced."""
+        while not self.ray.wait([call], timeout=POLL)[0]:
+            progress.advance(0)
+        try:
+            return [self.ray.get(call)]
+        except self.ray.exceptions.RayError as error:
+            if isinstance(cause := getattr(error, "cause", None), BertvizError):
+                raise cause from error
+            self._replace(worker)
+            return []
 
     def run(self, method: str, tasks: Iterable[Task], take: Callable[[Task, Any], None], progress: Progress) -> None:
         """Perform the tasks, and give each result to `take` as it comes.
@@ -128,7 +133,9 @@ class Pool(AbstractContextManager["Pool"]):
                 first = {calls[0][0]: worker for worker, calls in self.workers.items() if calls}
                 if not first and not queue:
                     return
-                ready, _ = self.ray.wait([*first, *self._coming], num_returns=1, timeout=POLL)
+                waiting = [*first, *self._coming]
+                self.ray.wait(waiting, num_returns=1, timeout=POLL)
+                ready, _ = self.ray.wait(waiting, num_returns=len(waiting), timeout=0)  # all: none waits behind others
                 progress.advance(0)
                 self._join([call for call in ready if call in self._coming])
                 for call in ready:

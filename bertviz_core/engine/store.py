@@ -100,6 +100,14 @@ class Store(StoreFolder):
             data: bytes | None = cache.get(f"work/{name}")
         return data
 
+    def work_header(self, name: str) -> bytes | None:
+        """The start of unfinished work, as far as `metadata_of` reads it, or None."""
+        if (stream := self.open(f"work/{name}")) is None:
+            return None
+        with stream:
+            size = stream.read(8)
+            return size + stream.read(min(int.from_bytes(size, "little"), MAX_HEADER))
+
     def keep_detail(self, name: str, data: bytes) -> None:
         """Keep a part of what a result was made from, which grows with the corpus; the limit drops it before any
         result. `name` begins with the result's key and a slash. Only details of other results make room for it.

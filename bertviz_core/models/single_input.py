@@ -56,10 +56,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     Raises InputError for a text in which the tokenizer finds nothing.
     """
     texts = [part for part in (text, second) if part.strip()]
-    words = [part.split() for part in texts]
-    # A word that cleans to nothing is unknown, so that words and rows stay aligned.
-    cleaned = [[tokens.pieces(word) or [tokens.unknown] for word in part] for part in words]
-    sides = cleaned if pre_split else [[tokens.encode(part)] for part in texts]
+    sides = [_word_pieces(part, tokens) if pre_split else [tokens.encode(part)] for part in texts]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
@@ -71,7 +68,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = layout_of(example, tokens, begin)
     if pre_split:
-        layout = _labeled(layout, example, list(chain(*words)))
+        layout = _labeled(layout, example, " ".join(texts).split())
     unknown = [_unknown_words(text.split(), tokens) if pre_split else tokens.unknown_parts(text) for text in texts]
     layout = _with_unknown(layout, example.ids == tokens.unk, unknown)
     return OneInput(example, layout, sum(lengths) - sum(selected))
@@ -116,6 +113,11 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
     forward(model, collate([example], model.tokens, model.device), observe)
     return maps
+
+
+def _word_pieces(text: str, tokens: Tokens) -> list[list[int]]:
+    """A word that cleans to nothing is unknown, so that words and rows stay aligned."""
+    return [tokens.pieces(word) or [tokens.unknown] for word in text.split()]
 
 
 def _fit(lengths: Sequence[int], budget: int) -> list[int]:

@@ -20,6 +20,7 @@ from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.engine.packing import pack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
@@ -160,6 +161,18 @@ def test_damaged_sums_are_computed_anew(masked, store):
     store.keep_work(f"chunks/{request.key()}", b"nothing of use")
     assert share_done(store, request) is None
     assert compute(request, store, model=masked).to_bytes() == compute(request, None, model=masked).to_bytes()
+
+
+def test_of_sums_only_the_header_is_read_to_say_how_many_there_are_and_only_where_a_job_goes_on(
+    masked, store, monkeypatch
+):
+    request, sums = request_of("entropy", masked), {"total": np.zeros(10**6)}
+    store.keep_work(f"chunks/{request.key()}", pack(sums, share="0.4", work="cpu"))
+    monkeypatch.setattr(store, "work", None)
+    assert share_done(store, request) == 0.4
+    assert len(store.work_header(f"chunks/{request.key()}")) < 1000
+    store.keep_work(f"chunks/{request.key()}", pack(sums, share="0.4", execution="cpu"))  # of an earlier version
+    assert share_done(store, request) is None
 
 
 COMMAND = """

@@ -16,9 +16,10 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
 from bertviz_core.models.annotated import Sentences
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Execution, Settings
 from tests.waiting import Stops
 
 TOKENS = 150
@@ -66,6 +67,11 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     assert len(shares) > 2 and shares == sorted(shares) and 0 < shares[0] < shares[-1] <= 1
     assert len(computed) == len(set(computed)) and {maps for maps, _ in computed} == {None, 0, 1}
     assert share_done(store, request) is None and not [e for e in store.entries() if e.key.startswith("parts")]
+
+
+def test_where_every_part_is_kept_no_network_is_built(tiny):
+    runner = local_run.LocalRun(Execution("cpu"))
+    runner.run_parts(request_of(tiny), {}, None, Progress())  # it has no model
 
 
 def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):

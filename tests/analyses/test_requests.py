@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
-from dataclasses import fields
+import weakref
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.local_run import load_model
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute, compute_all, find, passes
+from bertviz_core.analyses.requests import compute, compute_all, find, passes, try_all
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.progress import Progress
@@ -265,6 +268,22 @@ def test_a_pass_that_fails_leaves_the_others_and_is_told_at_the_end(store, reque
         compute_all([empty, request_for("entropy")], store)
     assert find(store, request_for("entropy")) is not None
     assert find(store, empty) is None
+
+
+@pytest.mark.parametrize("first", [TEXT, ""])
+def test_two_models_are_never_in_memory_at_once(store, demo, request_for, first):
+    encoders = []
+
+    def load(together, execution):
+        gc.collect()
+        assert not any(encoder() for encoder in encoders)
+        model = load_model(together, execution)
+        encoders.append(weakref.ref(model.encoder))
+        return model
+
+    requests = [request_for(text=first), replace(request_for(), checkpoint=demo.checkpoint)]
+    assert len(try_all(requests, store, Execution("cpu"), load=load)) == (not first)
+    assert len(encoders) == 2
 
 
 def test_cancel_ends_everything(store, request_for):

@@ -122,6 +122,20 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     assert store.get(request.key()) == here["entropy"]
 
 
+def test_a_part_that_is_finished_is_kept_before_a_cancel_ends_the_job(masked, monkeypatch):
+    class Finished:
+        def run(self, method, tasks, take, progress):
+            for task in tasks:
+                take(task, [b"sums"])
+
+    stopped, kept, progress = Cluster(Execution("cpu", workers=1)), [], Progress()
+    monkeypatch.setitem(vars(stopped), "pool", Finished())
+    progress.cancelled.set()
+    with pytest.raises(Cancelled):
+        stopped.run_parts(request_of("probes", masked), {3: [], 4: []}, lambda *part: kept.append(part), progress)
+    assert kept == [(3, b"sums")]
+
+
 class Elsewhere(ChunkWorker):
     """A worker on another machine, which has no folder with the model."""
 

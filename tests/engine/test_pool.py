@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,14 +25,21 @@ pytest.importorskip("ray")
 SLOW = 1000
 
 
+def end_process() -> None:
+    time.sleep(0.3)  # what the call before it returned is still on its way
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Doubler:
     """A worker of tests."""
 
     def double(self, number: int) -> bytes:
         if number == -1:
-            os.kill(os.getpid(), signal.SIGKILL)
+            end_process()
         if number == -2:
             raise ValueError("an odd number")
+        if number == -3:
+            raise SettingsError("a number of no use")
         time.sleep(1 if number == SLOW else 0.01)
         return str(2 * number).encode()
 
@@ -41,7 +49,16 @@ class Doubler:
             file.write(b".")
             file.flush()
             if file.tell() <= kills:
-                os.kill(os.getpid(), signal.SIGKILL)
+                end_process()
+        return b"done"
+
+    def passing(self, calls: str, failures: int) -> bytes:
+        """Fails the first `failures` times that it is called with this file."""
+        with Path(calls).open("a+b") as file:
+            file.write(b".")
+            file.flush()
+            if file.tell() <= failures:
+                raise OSError("out of memory")
         return b"done"
 
     def process(self) -> int:
@@ -194,9 +211,29 @@ def test_a_worker_that_cannot_be_prepared_takes_no_tasks(full, monkeypatch):
 
 
 def test_what_a_worker_cannot_be_prepared_for_is_said(full):
-    with pytest.raises(ValueError, match="an odd number"):
-        full.prepare(Progress(), "double", -2)
+    with pytest.raises(SettingsError, match="a number of no use"):
+        full.prepare(Progress(), "double", -3)
     assert len(processes(full)) == 2
+
+
+def test_a_worker_that_fails_once_is_prepared_again(tmp_path):
+    with Pool(Doubler, 1, "", "cpu") as single:
+        assert single.prepare(Progress(), "passing", str(tmp_path / "calls"), 1) == [b"done"]
+        with pytest.raises(BertvizError, match="do not start: out of memory"):
+            single.prepare(Progress(), "passing", str(tmp_path / "others"), 100)
+    assert len((tmp_path / "others").read_bytes()) == pools.TRIES + 1
+
+
+def test_workers_that_are_ready_take_turns(pool):
+    done = []
+
+    def take(task, process):
+        done.append(process)
+        time.sleep(0.05)
+
+    processes(pool)
+    pool.run("process", (Task(number, ()) for number in range(12)), take, Progress())
+    assert min(Counter(done).values()) >= 4 and len(set(done)) == 2
 
 
 def test_tasks_are_not_given_out_far_ahead_of_the_first_unfinished_one(pool):

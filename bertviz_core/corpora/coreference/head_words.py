@@ -31,7 +31,8 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
 LAST, FIRST = -1, 1
-# Of an NP's children the head is the last of the first set that has any, and so on; else the last word.
+# Of an NP's children the head is the last of the first set that has any, and so on; else the last word. A possessive 's
+# is never the head.
 RULES: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset(("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR")), LAST),
     (frozenset(("NP", "WHNP")), FIRST),
