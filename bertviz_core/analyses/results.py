@@ -174,8 +174,7 @@ def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
-    """A table as CSV. A cell of text that a spreadsheet would take for a formula, such as the token "=", begins with an
-    apostrophe."""
+    """A table as CSV. An apostrophe before a text such as "=" keeps spreadsheets from reading it as a formula."""
     texts = frame.select_dtypes(["object", "string"]).columns
     safe = {name: frame[name].map(_no_formula) for name in texts}
     return frame.assign(**safe).to_csv(index=False).encode("utf-8", "replace")
@@ -188,8 +187,7 @@ def _no_formula(cell: Any) -> Any:
 def to_lists(array: np.ndarray) -> Any:
     """Nested lists for JSON; what is not a number becomes null."""
     if array.dtype.kind == "f":
-        absent: Any = np.isnan(array)
-        return np.where(absent, np.array(None), array.astype(object)).tolist()
+        return np.where(np.isnan(array), np.array(None), array.astype(object)).tolist()
     return array.tolist()
 
 
@@ -238,10 +236,7 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "corpus_digest": provenance["corpus"]["digest"][:16],
         "mode": settings["mode"],
         "weights": settings.get("weights", "attention"),
-        "max_length": settings["max_length"],
-        "limit": settings["limit"],
-        "seed": settings["seed"],
-        "dtype": settings["dtype"],
+        **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
         **{name: value for entry in more.items() for name, value in _flat(*entry)},
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],
