@@ -80,8 +80,8 @@ def main() -> None:
         state, error = outcome(partial(performer.perform, task, progress), "a task")
         done.set()
         reporter.join()
-        said = error and [error.what, error.where, error.hint]
-        server.say(end=state, error=said, broken=isinstance(error, Unexpected))
+        parts = error and [error.what, error.where, error.hint]
+        server.say(end=state, error=parts, broken=isinstance(error, Unexpected))
 
 
 def _report(server: Server, progress: Progress, done: threading.Event) -> None:

@@ -58,10 +58,10 @@ class Step:
         if not results.keys() >= set(self.analyses):
             return None
         try:
-            found = self.find(results, base)
+            answer = self.find(results, base)
         except KeyError:
             return None
-        return found if found.unclear else replace(found, unclear=self._unclear(results))
+        return answer if answer.unclear else replace(answer, unclear=self._unclear(results))
 
     def _unclear(self, results: Results) -> str:
         """The step's rule, where it does not hold of these results or cannot be decided; else ""."""

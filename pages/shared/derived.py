@@ -47,15 +47,15 @@ def derived(work: Callable[..., T], *arguments: Any) -> T:
         for values in (_results, _others):
             if key in values:
                 values.move_to_end(key)
-                found: T = values[key]
-                return found
+                stored: T = values[key]
+                return stored
     value = work(*arguments)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    values, most = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
+    values, limit = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
     with _lock:
         value = values.setdefault(key, value)  # another thread may have computed it meanwhile
-        while len(values) > most:
+        while len(values) > limit:
             values.popitem(last=False)
     return value
 

@@ -38,7 +38,7 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
     numbers = [number for number in sorted(accumulator.kept) if number < EXAMPLES]
-    sentences, kept = [accumulator.kept[number][0] for number in numbers], accumulator.joined(numbers)
+    sentences, joined = [accumulator.kept[number][0] for number in numbers], accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
     return DependencyHeads(
         provenance=provenance,
@@ -49,8 +49,8 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         offsets=OFFSETS,
         offset_correct=counts["offsets"].sum(0).T,
         sentences=list(map(described, sentences)),
-        guesses=kept["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
-        weights=kept["weights"],
+        guesses=joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=joined["weights"],
     )
 
 
