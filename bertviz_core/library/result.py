@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.claims import claims_of
-from bertviz_core.claims.claim import DECISIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,19 +94,16 @@ class AnalysisResult:
 
         return exports.to_svg(self.result).decode()
 
-    def claim(self) -> str:
-        """One sentence that states the result; beside it the paper's claim and whether it holds, where there is one."""
-        from bertviz_core.analyses.html_section import highest_heads
-
-        for claim in claims_of(self.analysis):
-            if (verdict := claim.verdict({self.analysis: self.result})).state in DECISIONS:
-                return f"{verdict.evidence} The paper: {claim.text} This claim: {verdict.state}."
-        return self.result.claim() or highest_heads(self.result, ANALYSES[self.analysis])
+    def findings(self) -> list[Finding]:
+        """The paper's statements that the result decides, each with a sentence on this run and its state, the one that
+        the analysis is about first."""
+        return ANALYSES[self.analysis].findings(self.result)
 
     def _repr_html_(self) -> str:
-        """A picture and a claim; as an image, so that no style of the page around it reaches the drawing."""
+        """A picture and the first finding; as an image, so that no style of the page around it reaches the drawing."""
+        text = "".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])
         data = base64.b64encode(self.to_svg().encode()).decode()
         return (
-            f'<p><b>{escape(self.claim())}</b></p><img src="data:image/svg+xml;base64,{data}" '
+            f'{text}<img src="data:image/svg+xml;base64,{data}" '
             f'alt="{escape(ANALYSES[self.analysis].title)}" style="max-width: 100%; background: #fff">'
         )
