@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.proportions import MIN_UNITS
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.heads import Head, all_heads, highest
 
@@ -59,7 +60,7 @@ class Ablation(HeadAverages):
         right: How many masked tokens the whole model gets right.
         masked: How many there are.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
-            `interval` (half-width of the 95% interval, None for a single segment), `random_loss_change`, the mean of
+            `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
             `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
         removed: (point,) heads removed, the least important first.
         removed_loss: (point,) the loss without them, in nats.
@@ -86,13 +87,6 @@ class Ablation(HeadAverages):
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
 
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of stored bytes; earlier versions stored 0 as the interval over a single segment."""
-        if values["segments"][values["quantities"].index("loss_change")] > 1:
-            return values
-        return values | {"groups": [group | {"interval": None} for group in values["groups"]]}
-
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the whole model gets right."""
@@ -103,9 +97,9 @@ class Ablation(HeadAverages):
         return highest(np.abs(self[quantity]))
 
     def matter(self) -> int:
-        """How many heads make the loss rise by more than their 95% interval when they are switched off; none where a
-        single segment leaves no interval."""
-        return int((self["loss_change"] > self.interval("loss_change")).sum())
+        """How many heads make the loss rise by more than their 95% interval when they are switched off; none where
+        there are too few units."""
+        return int((self["loss_change"] > self.interval("loss_change")).sum()) if self.units[0] >= MIN_UNITS else 0
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""
