@@ -10,7 +10,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, RelationCounts
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, corrected, wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.heads import arrow
 
 POINTS = 0.1  # a substantial difference of two shares
@@ -58,9 +58,10 @@ def no_head_parses(shown: RelationCounts, base: int) -> Answer:
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
     """Among relations with a verdict: most best heads would be of one direction by chance too."""
-    rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and shown.above()[row]]
-    forward, n = sum(shown.best_choice(shown.relations[row]).direction == 0 for row in rows), len(rows)
-    interval = Interval(*wilson(forward, n, corrected(1)), n >= MIN_UNITS)
+    above, directions = shown.above(), shown.best()[:, 0]
+    rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and above[row]]
+    forward, n = int((directions[rows] == 0).sum()), len(rows)
+    interval = Interval(*wilson(forward, n), n >= MIN_UNITS)
     return Answer(
         decide(interval, 0.5),
         f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "
