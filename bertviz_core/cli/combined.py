@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from bertviz_core import exports
+from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
@@ -108,6 +109,7 @@ def compare_runs(
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
+    view: Annotated[str | None, typer.Option(help="The --view of dependency-heads, for both runs.")] = None,
 ) -> None:
     """Two runs of one analysis: A as the options say, B with what the --other options change."""
     name = analysis.replace("-", "_")
@@ -115,6 +117,7 @@ def compare_runs(
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
     console.check_out(Comparison.analysis, Comparison)
+    shown = _view(ANALYSES[name], view)
     changed: dict[str, Any] = {
         "model": other_model,
         "input": other_input or None,
@@ -132,7 +135,20 @@ def compare_runs(
             "Both runs are the same, or differ in nothing that this analysis reads.",
             hint="Give --other-model, --other-input, --other-mode, --other-weights or --other-seed.",
         )
-    console.write(compare(console.computed(a), console.computed(b)))
+    results = (shown.show(console.computed(run), run, lambda _: None) for run in (a, b))
+    console.write(compare(*results))
+
+
+def _view(analysis: Analysis, view: str | None) -> View:
+    """How both runs are shown; raises SettingsError for a view that the analysis does not have."""
+    if view is None:
+        return View()
+    if not any(field.name == "view" for field in fields(analysis.view)):
+        hint = "It selects trees for dependency-heads."
+        raise SettingsError(f"--view is no option of {analysis.command}.", hint=hint)
+    chosen = analysis.view(view=view)  # type: ignore[call-arg]
+    chosen.check()
+    return chosen
 
 
 @combined_app.command("report")

@@ -66,7 +66,7 @@ def paper_figure(result: RelationCounts) -> go.Figure:
         marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},
         hovertemplate="%{y}: %{x:.1f}% in the paper<extra></extra>",
     )
-    figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
+    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
     return finish(figure, 110 + 22 * len(frame), margin={"l": 10})
 
@@ -161,7 +161,7 @@ def latex(result: RelationCounts) -> str:
         )
         for row in result.to_frame().itertuples()
     ]
-    note = r"$^{*}$ head $\to$ dependent; all others dependent $\to$ head"
+    note = rf"$^{{*}}$ head $\to$ dependent; all others dependent $\to$ head; trees: {result.trees}"
     return tabular("lrlrr", ("Relation", "$n$", "Head", "Accuracy", "Baseline"), rows, note)
 
 
