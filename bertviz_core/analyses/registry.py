@@ -28,7 +28,6 @@ COMMANDS = (
     "overview",
     "compare",
     "emergence",
-    "join-emergence",
     "attention",
     "segments",
     "extract",

@@ -1,4 +1,4 @@
-"""The commands that put several results together: `emergence`, `join-emergence`, `compare` and `report`."""
+"""The commands that put several results together: `emergence`, `compare` and `report`."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ from typing import Annotated, Any
 
 import typer
 
-from bertviz_core import exports
 from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.comparison.result import Comparison, compare
 from bertviz_core.corpora.files import find_sources
-from bertviz_core.emergence.join import join
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.store import temporary_store
-from bertviz_core.errors import InputError, ModelError, SettingsError
-from bertviz_core.numbers import small_int
+from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.paper_report.request import ReportRequest
 
@@ -56,46 +53,6 @@ def emergence(
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"warning: {error}", file=sys.stderr)
         console.write(series.assemble(partial(find, store)))
-
-
-@combined_app.command("join-emergence")
-def join_emergence(
-    first: Annotated[Path, typer.Argument(help="The earlier checkpoints: a file that `emergence` wrote.")],
-    second: Annotated[Path, typer.Argument(help="The later ones, from the last checkpoint of the first part on.")],
-    out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")],
-    mark: Annotated[
-        list[str] | None, typer.Option(help="A step at which the training changed, as 500:what changed; repeatable.")
-    ] = None,
-) -> None:
-    """Join two parts of one training, each a .safetensors of the command `emergence`, which meet in one checkpoint."""
-    for path in out:
-        exports.check_path(path, exports.suffixes(Emergence.analysis, Emergence))
-    joined = join(_read(first), _read(second), map(_mark, mark or []))
-    for path in out:
-        exports.write(joined, path)
-
-
-def _read(path: Path) -> Emergence:
-    try:
-        emergence = Emergence.from_bytes(path.read_bytes())
-        _ = emergence.provenance["skipped"]  # has another name in files of earlier versions
-    except OSError as error:
-        raise InputError(f"The file cannot be read ({error.strerror}).", where=str(path)) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            "This is no emergence of this version.",
-            where=str(path),
-            hint="Compute it again with emergence --out x.safetensors.",
-        ) from error
-    return emergence
-
-
-def _mark(text: str) -> tuple[int, str]:
-    number, colon, label = text.partition(":")
-    step = small_int(number.strip())
-    if step is None or not (colon and label.strip()):
-        raise SettingsError(f"--mark {text!r} names no step.", hint="Give a step, a colon and what changed there.")
-    return step, label.strip()
 
 
 @combined_app.command("compare")
