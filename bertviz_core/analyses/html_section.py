@@ -26,13 +26,14 @@ ul { color: #5c6370; font-size: 14px; }
 """
 
 
-def page(title: str, *sections: str) -> str:
+def page(title: str, *sections: str, style: str = STYLE) -> str:
     """A whole page that needs no network: plotly's script, then the sections."""
     from plotly.offline import get_plotlyjs
 
+    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{style}</style>'
     return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>{''.join(sections)}</body></html>"
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
+        f"<body>{''.join(sections)}</body></html>"
     )
 
 
@@ -46,11 +47,11 @@ def section(result: Result, title: str, figures: Mapping[str, go.Figure], analys
         analysis: Its columns summarize a result that has no claim.
     """
     claim = result.claim() or (highest_heads(result, analysis) if analysis else "")
-    drawn = "".join(_figure(name, figure) for name, figure in figures.items())
+    shown = "".join(f"<figure><h2>{escape(name)}</h2>{drawn(figure)}</figure>" for name, figure in figures.items())
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     origins = (f"<h2>Where {name} come from</h2>{_list(described_origin(run))}" for name, run in result.runs.items())
     return (
-        f"<section><h1>{escape(title)}</h1><p class=claim>{escape(claim)}</p>{_list(result.notes)}{drawn}<h2>Table</h2>"
+        f"<section><h1>{escape(title)}</h1><p class=claim>{escape(claim)}</p>{_list(result.notes)}{shown}<h2>Table</h2>"
         f"<div class=scroll>{_table(result)}</div><h2>Skipped or modified</h2>{_list(skipped or ['Nothing.'])}"
         f"{''.join(origins)}</section>"
     )
@@ -73,9 +74,10 @@ def highest_heads(result: Result, analysis: Analysis) -> str:
     return f"Highest values: {'; '.join(parts)}." if parts else ""
 
 
-def _figure(name: str, figure: go.Figure) -> str:
-    drawn = figure.update_layout(template=ON_WHITE).to_html(include_plotlyjs=False, full_html=False)
-    return f"<figure><h2>{escape(name)}</h2>{drawn}</figure>"
+def drawn(figure: go.Figure) -> str:
+    """A figure as an element of `page`; its camera saves SVG."""
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
+    return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
 
 
 def _table(result: Result) -> str:

@@ -48,7 +48,6 @@ class Comparison(Result):
     """
 
     analysis: ClassVar[str] = "comparison"
-    more_tables: ClassVar[tuple[str, ...]] = ("best",)
     compared: str
     a: dict[str, Estimate]
     b: dict[str, Estimate]

@@ -46,7 +46,6 @@ class Emergence(Result):
     """
 
     analysis: ClassVar[str] = "emergence"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "relations")
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray

@@ -34,7 +34,6 @@ class RelationCounts(Result):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "offsets")
     relations: list[str]
     n: np.ndarray
     correct: np.ndarray
