@@ -42,10 +42,16 @@ def to_json(result: Result) -> bytes:
         "analysis": result.analysis,
         "provenance": result.provenance,
         **result.summary(),
+        "findings": _findings(result),
         "arrays": result.arrays(),
         "table": table,
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
+
+
+def _findings(result: Result) -> list[dict[str, Any]]:
+    analysis = ANALYSES.get(result.analysis)
+    return [finding.to_json() for finding in analysis.findings(result)] if analysis else []
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
@@ -75,7 +81,7 @@ def to_table(result: Result) -> str:
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["skipped"]]
-    return "\n".join([*lines, *result.notes])
+    return "\n".join([*lines, *result.notes, "", *sentences(result)])
 
 
 def paper_figure(result: Result) -> go.Figure:
@@ -94,15 +100,22 @@ def title_of(result: Result) -> str:
 
 
 def to_section(result: Result) -> str:
-    """Title, claim, figures, table and origin as a part of an HTML page, for `html_section.page`."""
+    """Title, findings, figures, table and origin as a part of an HTML page, for `html_section.page`."""
     analysis = ANALYSES.get(result.analysis)
     title = title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
-    return html_section.section(result, title, figures, analysis)
+    return html_section.section(result, title, figures, sentences(result))
+
+
+def sentences(result: Result) -> list[str]:
+    """What a result shows: the findings of its analysis; of a comparison and an emergence their headline."""
+    if result.analysis in ANALYSES:
+        return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
+    return [result.headline()]
 
 
 def to_html(result: Result) -> bytes:
-    """Title, claim, figures, table and origin as one page that needs no network."""
+    """Title, findings, figures, table and origin as one page that needs no network."""
     return html_section.page(title_of(result), to_section(result)).encode()
 
 

@@ -42,8 +42,8 @@ class Result(ABC):
         """Further tables by their names, tidy: every number that the table of `to_frame` only sums up."""
         return {}
 
-    def claim(self) -> str:
-        """What the result shows, in one plain sentence with its numbers; empty where the columns of heads say it."""
+    def headline(self) -> str:
+        """What a result without an analysis of its own shows, in one sentence: a comparison, an emergence."""
         return ""
 
     def estimates(self) -> dict[str, Estimate]:
@@ -108,9 +108,6 @@ class ViewedResult(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         return self.default_view().tables()
-
-    def claim(self) -> str:
-        return self.default_view().claim()
 
     def summary(self) -> dict[str, Any]:
         return self.default_view().summary()

@@ -148,7 +148,7 @@ class Comparison(Result):
         change = Change.of(*best)
         return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
 
-    def claim(self) -> str:
+    def headline(self) -> str:
         """How many heads changed in the quantity that the analysis's page opens on."""
         return self.claim_of(self.opens_on) if self.changes else self.notes[0]
 

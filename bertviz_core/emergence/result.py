@@ -179,7 +179,7 @@ class Emergence(Result):
             "relations": tidy({"step": steps, "relation": self.relations}, courses),
         }
 
-    def claim(self) -> str:
+    def headline(self) -> str:
         relation = self.telling(1)
         row = self.relations.index(relation[0]) if relation else 0
         loss = (

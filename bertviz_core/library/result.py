@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.claims import claims_of
-from bertviz_core.claims.claim import DECISIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,18 +94,14 @@ class AnalysisResult:
 
         return exports.to_svg(self.result).decode()
 
-    def claim(self) -> str:
-        """One sentence that states the result; beside it the paper's claim and whether it holds, where there is one."""
-        from bertviz_core.analyses.html_section import highest_heads
-
-        for claim in claims_of(self.analysis):
-            if (verdict := claim.verdict({self.analysis: self.result})).state in DECISIONS:
-                return f"{verdict.evidence} The paper: {claim.text} This claim: {verdict.state}."
-        return self.result.claim() or highest_heads(self.result, ANALYSES[self.analysis])
+    def findings(self) -> list[Finding]:
+        """The paper's statements that the result decides, each with a sentence on this run and its state, the one that
+        the analysis is about first."""
+        return ANALYSES[self.analysis].findings(self.result)
 
     def _ipython_display_(self) -> None:
-        """Show a claim and the figure, as plotly shows figures in the notebook at hand."""
+        """Show the first finding and the figure, as plotly shows figures in the notebook at hand."""
         from IPython.display import HTML, display
 
-        display(HTML(f"<p><b>{escape(self.claim())}</b></p>"))
+        display(HTML("".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])))
         self.figure().show()

@@ -1,22 +1,23 @@
-"""A report: its contents (claims, a section for each analysis, clearest heads, what was skipped, origin, citation), as
-one HTML page that needs no network and prints on A4, or as Markdown with its figures as SVG files."""
+"""A report: its contents (findings, a section for each analysis, clearest heads, what was skipped, origin, citation),
+as one HTML page that needs no network and prints on A4, or as Markdown with its figures as SVG files."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.html_section import described_origin, highest_heads, page
+from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
+from bertviz_core.analyses.html_section import described_origin, page
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, counted, result_of
-from bertviz_core.claims import CLAIMS
-from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import write_bytes
 from bertviz_core.overview.clearest import clearest
+from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import relation_heads
 from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.blocks import FIGURES, Block, Bullets, Code, Heading, Paragraph, Picture, Table
@@ -52,7 +53,6 @@ CAPTIONS = {  # of the paper's figures, as lines between two columns
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
 MAX_LOCATIONS = 3  # named for each reason to skip
-MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "?\u00a0"}
 BIBTEX = """@inproceedings{clark-etal-2019-bert,
   title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
   author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
@@ -99,16 +99,15 @@ def write_report(report: Report, path: Path) -> None:
 def contents(report: Report) -> Iterator[Block]:
     """Every block of the report, in order."""
     name = report.checkpoint.label
-    decided = [(c, verdict) for c in CLAIMS if (verdict := c.verdict(report.results)).state in DECISIONS]
+    decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
     yield Heading(f"What does {name} look at?", 1)
     yield Paragraph(_about(report))
     if report.checkpoint.note:
         yield Paragraph(f"About this model: {report.checkpoint.note}")
-    yield from _claims(decided, name)
+    yield from _findings(decided, name)
     for analysis in ANALYSES.values():
         if analysis.name in report.results:
-            own = [pair for pair in decided if pair[0].analysis == analysis.name]
-            yield from _section(analysis, report.results[analysis.name], own)
+            yield from _section(analysis, report.results[analysis.name])
     yield from _clearest(report)
     yield from _skipped(report)
     yield from _origin(report)
@@ -127,30 +126,32 @@ def _about(report: Report) -> str:
     )
 
 
-def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
-    yield Heading("What holds of the paper's claims")
-    counts = {state: sum(verdict.state == state for _, verdict in decided) for state in ("holds", "does not hold")}
+def _findings(decided: list[Finding], name: str) -> Iterator[Block]:
+    """The ledger: every statement that is decided, those of the paper counted."""
+    yield Heading("Which of the paper's statements this model shows")
+    of_paper = Counter(finding.state for finding in decided if finding.statement)
+    counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
     yield Paragraph(
-        f"Of {len(decided)} claims {counts['holds']} hold of {name} on these corpora, {counts['does not hold']} do "
-        f"not, and {len(decided) - sum(counts.values())} are undecided: the 95% interval contains the threshold.",
+        f"Of {of_paper.total()} statements of the paper: {counts} of {name} on these corpora. Undecided are those "
+        "whose 95% interval contains the threshold, or which rest on too little text.",
         strong=True,
     )
     rows = [
-        (claim.section, claim.text, claim.rule, verdict.evidence, MARKS[verdict.state] + verdict.state)
-        for claim, verdict in decided
+        (each.section, each.statement or "beyond the paper", each.rule, each.sentence, _marked(each.state))
+        for each in decided
     ]
-    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "verdict"), rows)
+    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "this run"), rows)
 
 
-def _section(analysis: Analysis, result: Result, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
+def _marked(state: str) -> str:
+    return f"{MARKS[state]}\u00a0{state}"
+
+
+def _section(analysis: Analysis, result: Result) -> Iterator[Block]:
     """One analysis; all of it follows from the analysis itself."""
     yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
-    if own := result.claim() or ("" if decided else highest_heads(result, analysis) or analysis.summary):
-        yield Paragraph(own, strong=True)
-    if decided:
-        yield Bullets(
-            [f"{MARKS[verdict.state]}{verdict.evidence} The paper: {claim.text}" for claim, verdict in decided]
-        )
+    found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
+    yield Bullets(found or [analysis.summary])
     for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
         caption = f"{title}. {result.provenance['corpus']['name']}: {counted(result.provenance)}."
         yield Picture(f"{analysis.name}-{number}", figure.update_layout(width=images.WIDTH), caption)

@@ -32,7 +32,7 @@ def demo_report(tmp_path_factory):
     return request.read(store)
 
 
-def test_it_has_every_analysis_figure_and_claim(demo_report):
+def test_it_has_every_analysis_figure_and_finding(demo_report):
     page = to_html(demo_report).decode()
     for name, result in demo_report.results.items():
         assert ANALYSES[name].title in page
@@ -42,7 +42,7 @@ def test_it_has_every_analysis_figure_and_claim(demo_report):
     }
     assert page.count("plotly-graph-div") >= 10 and "95%" in page and "94.3" in page  # of Table 1 in the paper
     assert (
-        page.count("<td>✓ holds</td>") >= 5
+        page.count("<td>✓ shown</td>") >= 5
         and "What was skipped" in page
         and "url = {https://arxiv.org/abs/1906.04341}" in page
     )
@@ -65,7 +65,7 @@ def test_markdown_and_its_figures(demo_report, tmp_path):
     assert len(named) == len(set(named)) >= 10
     for name in named:
         ET.parse(tmp_path / "out" / name)
-    assert "| section | the paper, of BERT-base | rule | demo | verdict |" in text
+    assert "| section | the paper, of BERT-base | rule | demo | this run |" in text
     assert {"figures/figure-1.svg", "figures/figure-5.svg"} <= set(named)
 
 

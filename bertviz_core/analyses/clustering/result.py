@@ -176,9 +176,6 @@ class Clustering(Result):
         columns = {"other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": tidy({"head": names[first].tolist()}, columns)}
 
-    def claim(self) -> str:
-        return f"{self.closeness.text(nats(self.summed))}; the stress of the embedding is {self.stress:.2f}."
-
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         """A row for each head; the labels of the nearest ones count from `base`."""
         near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]

@@ -93,7 +93,7 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
 
 
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
-    """The map of heads and the fixed offsets of the relation that the claim is about."""
+    """The map of heads and the fixed offsets of the relation that is furthest above its offset."""
     relation = result.most_telling()
     direction = result.best_choice(relation).direction
     shown = arrow(DIRECTIONS[direction])
@@ -136,8 +136,7 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     shown["direction"] = frame["direction"].map(arrow)
     shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
     shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
-    if not result.paper:
-        shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
+    shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
     shown["offset"] = frame["baseline_offset"]
     shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
     shown["paper"] = [row[1] for row in paper_values]
