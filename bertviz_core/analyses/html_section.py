@@ -1,5 +1,4 @@
-"""A result as a part of an HTML page: title, findings, figures, table, what was skipped, and what it was computed "
-"from."""
+"""A result as a part of an HTML page: title, findings, figures, table, what was skipped, and its origin."""
 
 from __future__ import annotations
 
@@ -24,13 +23,14 @@ ul { color: #5c6370; font-size: 14px; }
 """
 
 
-def page(title: str, *sections: str) -> str:
+def page(title: str, *sections: str, style: str = STYLE) -> str:
     """A whole page that needs no network: plotly's script, then the sections."""
     from plotly.offline import get_plotlyjs
 
+    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{style}</style>'
     return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{STYLE}</style><script>{get_plotlyjs()}</script></head><body>{''.join(sections)}</body></html>"
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
+        f"<body>{''.join(sections)}</body></html>"
     )
 
 
@@ -43,12 +43,12 @@ def section(result: Result, title: str, figures: Mapping[str, go.Figure], senten
         figures: By their titles, which stand above them and not in them.
         sentences: What it shows.
     """
-    drawn = "".join(_figure(name, figure) for name, figure in figures.items())
+    shown = "".join(f"<figure><h2>{escape(name)}</h2>{drawn(figure)}</figure>" for name, figure in figures.items())
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     origins = (f"<h2>Where {name} come from</h2>{_list(described_origin(run))}" for name, run in result.runs.items())
     return (
         f"<section><h1>{escape(title)}</h1><div "
-        f"class=findings>{_list(sentences)}</div>{_list(result.notes)}{drawn}<h2>Table</h2>"
+        f"class=findings>{_list(sentences)}</div>{_list(result.notes)}{shown}<h2>Table</h2>"
         f"<div class=scroll>{_table(result)}</div><h2>Skipped or modified</h2>{_list(skipped or ['Nothing.'])}"
         f"{''.join(origins)}</section>"
     )
@@ -60,9 +60,10 @@ def described_origin(provenance: dict[str, Any]) -> list[str]:
     return [f"{name.replace('_', ' ')}: {value}" for name, value in values.items() if value is not None]
 
 
-def _figure(name: str, figure: go.Figure) -> str:
-    drawn = figure.update_layout(template=ON_WHITE).to_html(include_plotlyjs=False, full_html=False)
-    return f"<figure><h2>{escape(name)}</h2>{drawn}</figure>"
+def drawn(figure: go.Figure) -> str:
+    """A figure as an element of `page`; its camera saves SVG."""
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
+    return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
 
 
 def _table(result: Result) -> str:

@@ -47,7 +47,6 @@ class Emergence(Result):
     """
 
     analysis: ClassVar[str] = "emergence"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "relations")
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
@@ -192,6 +191,10 @@ class Emergence(Result):
             "heads": tidy({"step": steps, "head": names}, heads),
             "relations": tidy({"step": steps, "relation": self.relations}, courses),
         }
+
+    @property
+    def notes(self) -> list[str]:
+        return self.dependency(0).notes
 
     def headline(self) -> str:
         relation = self.telling(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -78,8 +77,9 @@ class AnalysisResult:
         """Write a file, its format by its extension.
 
         Args:
-            path: In an existing folder; .json (arrays, table and provenance), .csv (the table), .html (a page that
-                needs no network), .svg (the figure) or .safetensors (what the store keeps).
+            path: In an existing folder; .json (arrays, table and provenance), .csv (the table), .zip (all tables),
+                .html (a page that needs no network), .safetensors (what the store keeps) or .svg (the figure, where
+                kaleido is installed).
 
         Raises:
             BertvizError: Another extension, or a file that cannot be written.
@@ -89,7 +89,7 @@ class AnalysisResult:
         exports.write(self.result, Path(path))
 
     def to_svg(self) -> str:
-        """The paper's figure as an SVG drawing."""
+        """The paper's figure as an SVG drawing; raises BertvizError without kaleido."""
         from bertviz_core import exports
 
         return exports.to_svg(self.result).decode()
@@ -99,11 +99,9 @@ class AnalysisResult:
         the analysis is about first."""
         return ANALYSES[self.analysis].findings(self.result)
 
-    def _repr_html_(self) -> str:
-        """A picture and the first finding; as an image, so that no style of the page around it reaches the drawing."""
-        text = "".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])
-        data = base64.b64encode(self.to_svg().encode()).decode()
-        return (
-            f'{text}<img src="data:image/svg+xml;base64,{data}" '
-            f'alt="{escape(ANALYSES[self.analysis].title)}" style="max-width: 100%; background: #fff">'
-        )
+    def _ipython_display_(self) -> None:
+        """Show the first finding and the figure, as plotly shows figures in the notebook at hand."""
+        from IPython.display import HTML, display
+
+        display(HTML("".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])))
+        self.figure().show()

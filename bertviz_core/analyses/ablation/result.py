@@ -73,7 +73,6 @@ class Ablation(HeadAverages):
     """
 
     analysis: ClassVar[str] = "ablation"
-    more_tables: ClassVar[tuple[str, ...]] = ("groups", "curve", "words")
     loss: float
     right: int
     masked: int

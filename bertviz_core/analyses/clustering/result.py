@@ -71,7 +71,6 @@ class Clustering(Result):
     """
 
     analysis: ClassVar[str] = "clustering"
-    more_tables: ClassVar[tuple[str, ...]] = ("pairs",)
 
     divergence: np.ndarray
     averages: np.ndarray

@@ -57,7 +57,6 @@ class AntecedentCounts(Result):
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "groups")
 
     correct: np.ndarray
     group_n: np.ndarray

@@ -53,7 +53,6 @@ class Probes(Result):
     """
 
     analysis: ClassVar[str] = "probes"
-    more_tables: ClassVar[tuple[str, ...]] = ("relations", "distances", "weights", "layers", "curves")
     probes: list[str]
     metrics: list[str]
     score: np.ndarray
