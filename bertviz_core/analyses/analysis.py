@@ -102,7 +102,7 @@ class Analysis:
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Name of the control (`control_key`), where that is not derived from the analysis's name.
-        formula: In LaTeX, for a page that is not written by hand.
+        formula: In LaTeX, for its page.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.
