@@ -46,7 +46,7 @@ page.metrics(relation_view.numbers(result, relation, choice, selection.label))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)
-relation_view.say_view(result, shown.view)
+relation_view.caption(result)
 
 relation_view.sentences(stored, shown, request, relation, choice, selection.label)
 

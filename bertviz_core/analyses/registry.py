@@ -30,7 +30,6 @@ COMMANDS = (
     "overview",
     "compare",
     "emergence",
-    "join-emergence",
     "attention",
     "segments",
     "extract",

@@ -112,6 +112,10 @@ class ViewedResult(Result):
     def summary(self) -> dict[str, Any]:
         return self.default_view().summary()
 
+    @property
+    def notes(self) -> list[str]:
+        return self.default_view().notes
+
 
 Results = Mapping[str, Result]  # by the name of their analysis
 R = TypeVar("R", bound=Result)

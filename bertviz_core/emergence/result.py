@@ -179,6 +179,10 @@ class Emergence(Result):
             "relations": tidy({"step": steps, "relation": self.relations}, courses),
         }
 
+    @property
+    def notes(self) -> list[str]:
+        return self.dependency(0).notes
+
     def headline(self) -> str:
         relation = self.telling(1)
         row = self.relations.index(relation[0]) if relation else 0

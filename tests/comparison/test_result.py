@@ -192,7 +192,7 @@ def test_a_treebank_opens_on_its_most_telling_relation(run):
     assert compare(bank, bank).opens_on == bank.default_view().most_telling()
 
 
-def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages(tmp_path):
+def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages(tmp_path):
     emergence = shipped()
     for analysis in ("surface_patterns", "entropy", "dependency_heads"):
         first, *_, last = checkpoints.names(emergence, analysis)

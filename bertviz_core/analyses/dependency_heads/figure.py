@@ -62,7 +62,7 @@ def paper_figure(result: RelationCounts) -> go.Figure:
         marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},
         hovertemplate="%{y}: %{x:.1f}% in the paper<extra></extra>",
     )
-    figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
+    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
     return finish(figure, 110 + 22 * len(frame), margin={"l": 10})
 
@@ -156,7 +156,7 @@ def latex(result: RelationCounts) -> str:
         "Baseline": 100 * frame["baseline_accuracy"],
         "Offset": frame["baseline_offset"],
     }
-    return tabular(pd.DataFrame(columns))
+    return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
 
 
 def _interval(low: float, high: float, n: int) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
+VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}  # the default is the first
+DEFAULT_VIEW = next(iter(VIEW_NAMES))
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -44,6 +46,15 @@ class RelationCounts(Result):
     @property
     def paper(self) -> bool:
         return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
+    def trees(self) -> str:
+        """How the trees are read, for people."""
+        return VIEW_NAMES[self.provenance["options"]["view"]]
+
+    @property
+    def notes(self) -> list[str]:
+        return [f"Trees: {self.trees}."]
 
     @property
     def accuracy(self) -> np.ndarray:

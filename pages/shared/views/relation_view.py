@@ -9,8 +9,8 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
 from bertviz_core.analyses.dependency_heads.findings import relation_finding
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
-from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen, DependencyHeads
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
+from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
 from bertviz_core.analyses.proportions import wilson
@@ -47,7 +47,9 @@ def _request(selection: Selection) -> Request:
 def counts(stored: DependencyHeads, selection: Selection) -> Chosen:
     """Draw the choice of the counts."""
     default = stored.default_choice()
-    view = choices.segmented("Trees", [*VIEWS], key="view", default=default.view)
+    view = choices.segmented(
+        "Trees", [*VIEW_NAMES], key="view", default=default.view, format_func=VIEW_NAMES.__getitem__
+    )
     min_count = choices.number("Minimum words", 1, default=default.min_count, key="least", step=10)
     offsets = default.offsets
     if not selection.settings.paper:
@@ -93,7 +95,7 @@ def opening_head(selection: Selection) -> Head | None:
     default = stored.default_choice()
     view = choices.ahead("view", default.view)
     chosen = Chosen(
-        view if view in VIEWS else default.view,
+        view if view in VIEW_NAMES else default.view,
         small_int(choices.ahead("least", "")) or default.min_count,
         min(small_int(choices.ahead("offsets", "")) or default.offsets, 20),
         choices.ahead("merge", "false") == "true",
@@ -108,16 +110,14 @@ def opening_head(selection: Selection) -> Head | None:
     return highest(result.correct.sum(0)[DIRECTIONS.index(direction), result.relations.index(relation)])
 
 
-def say_view(result: RelationCounts, view: str) -> None:
-    """Caption of the trees: which are shown, how they were read, and how they differ from the paper's."""
+def caption(result: RelationCounts) -> None:
+    """Caption of the table: which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
-    function_heads = "read with function words as governors and the paper's labels"
-    text = function_heads if view == "function-heads" else "as in the file"
     st.caption(
-        f"Read as {plain(origin['format'])}; trees {text}; {share:.1%} of the words are split into pieces (paper: "
-        "about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers are shown for labels of the same "
-        "name."
+        f"Trees: {result.trees}; read as {plain(origin['format'])}; {share:.1%} of the words are split into pieces "
+        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies, in which function words govern; its "
+        "numbers are shown for labels of the same name."
     )
 
 
