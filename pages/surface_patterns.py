@@ -1,15 +1,22 @@
 """Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
+from dataclasses import replace
+
+import streamlit as st
+
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.results import head_frame
+from bertviz_core.analyses.surface_patterns import ANALYSIS, NORM_QUANTITIES
+from bertviz_core.analyses.surface_patterns import norms as summary
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import page
+from pages.shared import page, services
+from pages.shared.boxes import plain
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views import analysis_page, head_view, norms_view
+from pages.shared.views import analysis_page, head_view
 
 
 def over(result: HeadAverages, column: HeadColumn, selection: Selection) -> tuple[list[str], str]:
@@ -31,8 +38,43 @@ def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, 
     return entries
 
 
+def change(result: HeadAverages, selection: Selection) -> HeadAverages | None:
+    """Say what norms change, where both results are stored.
+
+    Returns:
+        The result of the other kind of weights, where the reader wants both in the figure.
+    """
+    norms = selection.settings.weights == "norms"
+    settings = replace(selection.settings, weights="attention" if norms else "norms")
+    other = services.find(replace(selection, settings=settings).request(result.analysis))
+    if not isinstance(other, HeadAverages):
+        if norms:
+            st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
+        return None
+    weights, moved = (other, result) if norms else (result, other)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Add {'attention weights' if norms else 'norms'}"
+        add = choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
+        st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
+    return other if add else None
+
+
+def lengths(result: HeadAverages, selection: Selection) -> None:
+    """The lengths of the vectors, for every head and class of tokens; nothing for a result of attention weights."""
+    if "norm_correlation" not in result.present:
+        return
+    st.subheader("Lengths of the vectors")
+    st.markdown(f"{plain(summary.lengths(result, selection.base))}.")
+    st.caption(
+        "norm: the mean length of what the tokens of a class pass on through a head. correlation: Spearman's, over "
+        "the tokens of a segment, of that length with the mean attention weight that a token receives."
+    )
+    columns = [name for name in NORM_QUANTITIES if name in result.present]
+    page.table(result, columns, selection, "lengths-table", head_frame({name: result[name] for name in columns}))
+
+
 def figure(result: HeadAverages, selection: Selection) -> Drawing:
-    return page.drawn(paper_figure, result, selection.base, norms_view.change(result, selection))
+    return page.drawn(paper_figure, result, selection.base, change(result, selection))
 
 
 TEXT = (
@@ -40,4 +82,4 @@ TEXT = (
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, after=norms_view.lengths, text=TEXT, section=2))
+analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, after=lengths, text=TEXT, section=2))

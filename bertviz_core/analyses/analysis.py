@@ -10,14 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+import plotly.graph_objects as go
+
 from bertviz_core.analyses.findings import DECIDED, Finding, column_finding
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel

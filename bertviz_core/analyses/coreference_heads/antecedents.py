@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.documents import Guess
@@ -24,8 +25,6 @@ from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Choice, all_heads, highest
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bertviz_core.corpora.source import Source
 
 
@@ -172,14 +171,10 @@ class AntecedentCounts(Result):
         return {"system": system, "type": kind, "n": n, **values, "direction": direction}
 
     def to_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         return pd.DataFrame(list(self._rows()))
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention; and every head and every system by distance and by gender."""
-        import pandas as pd
-
         names = [head.label() for head in all_heads(*self.correct.shape[2:])]
         right = self._typed().sum(-1).reshape(len(DIRECTIONS), len(TYPE_ROWS), -1)
         known = self._known().reshape(*self.correct.shape[:2], -1)
