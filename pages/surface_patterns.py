@@ -38,25 +38,26 @@ def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, 
     return entries
 
 
-def change(result: HeadAverages, selection: Selection) -> HeadAverages | None:
-    """Say what norms change, where both results are stored.
+def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:
+    """The stored result of the norms for one of the attention weights, and the reverse."""
+    other = "attention" if selection.settings.weights == "norms" else "norms"
+    settings = replace(selection.settings, weights=other)
+    found = services.find(replace(selection, settings=settings).request(result.analysis))
+    return found if isinstance(found, HeadAverages) else None
 
-    Returns:
-        The result of the other kind of weights, where the reader wants both in the figure.
-    """
-    norms = selection.settings.weights == "norms"
-    settings = replace(selection.settings, weights="attention" if norms else "norms")
-    other = services.find(replace(selection, settings=settings).request(result.analysis))
-    if not isinstance(other, HeadAverages):
+
+def change(result: HeadAverages, selection: Selection) -> None:
+    """What norms change, where both results are stored, and the choice to have both in the figure above."""
+    norms, other = selection.settings.weights == "norms", in_other_weights(result, selection)
+    if other is None:
         if norms:
             st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
-        return None
+        return
     weights, moved = (other, result) if norms else (result, other)
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Add {'attention weights' if norms else 'norms'}"
-        add = choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
+        choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
         st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
-    return other if add else None
 
 
 def lengths(result: HeadAverages, selection: Selection) -> None:
@@ -74,7 +75,8 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
 
 
 def figure(result: HeadAverages, selection: Selection) -> Drawing:
-    return page.drawn(paper_figure, result, selection.base, change(result, selection))
+    other = in_other_weights(result, selection) if choices.ahead("both", "false") == "true" else None
+    return page.drawn(paper_figure, result, selection.base, other)
 
 
 TEXT = (
@@ -82,4 +84,4 @@ TEXT = (
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, after=lengths, text=TEXT, section=2))
+analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2))

@@ -33,7 +33,7 @@ def report(
     store: str | Path | bool = True,
     **settings: Any,
 ) -> Path:
-    """Write a report: every figure and table of the paper for one model, and which of the paper's claims hold of it.
+    """Write a report: every figure and table of the paper for one model, and which of the paper's statements it shows.
 
     What is not stored yet is computed, after a line on standard error that says about how long that takes.
 

@@ -66,8 +66,9 @@ class Sentences(Examples[EncodedSentence]):
             reading.counts["split_words"] += int((pieces > 1).sum())
             reading.start = Start(sentence.line, -1, sentence.number, format=self.treebank.form.name)
             yield EncodedSentence(
-                encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence
-            )
+                encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence,
+                document_number=sentence.number,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,7 @@ class Windows(Examples[Window]):
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
                     number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
-                    item_number=reading.counts["items"],
+                    item_number=reading.counts["items"], document_number=document.number,
                 )  # fmt: skip
                 number += 1
 

@@ -64,7 +64,7 @@ class Segments(Examples[Encoded]):
             else:  # the sentences of another format: they are read from its beginning
                 reading.start = Start(skip=number)
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            yield self._segment(number, chunk, rng, reading.skipped)
+            yield replace(self._segment(number, chunk, rng, reading.skipped), document_number=document)
 
     @staticmethod
     def _released(
@@ -141,7 +141,7 @@ class Segments(Examples[Encoded]):
             elif len(example) > self.settings.max_length:
                 reading.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
             else:
-                yield replace(example, other=record.other)
+                yield replace(example, other=record.other, document_number=record.number)
 
     def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         ids = self.tokens.encode(record.value)

@@ -14,6 +14,7 @@ from bertviz_core.analyses.ablation.changes import HeadChanges, values_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
+from bertviz_core.analyses.proportions import t_quantile
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
@@ -97,7 +98,8 @@ def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -
     assert sets is not None, "every pass was run"
     loss, right, masked, count = heads.predicted.tolist()
     averages = sets.result()
-    change, interval = averages["mean"][0, 0], 1.96 * averages["error"][0, 0]
+    change = averages["mean"][0, 0]
+    interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
     points = len(measured.removals) - 1
     masking = Masking.of(segments.tokens, segments.settings.seed)
     return Ablation(

@@ -58,7 +58,7 @@ class Ablation(HeadAverages):
         right: How many masked tokens the whole model gets right.
         masked: How many there are.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
-            `interval` (half-width of the 95% interval, None for a single segment), `random_loss_change`, the mean of
+            `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
             `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
         removed: (point,) heads removed, the least important first.
         removed_loss: (point,) the loss without them, in nats.
@@ -83,13 +83,6 @@ class Ablation(HeadAverages):
     word_losses: np.ndarray
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
-
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of stored bytes; earlier versions stored 0 as the interval over a single segment."""
-        if values["segments"][values["quantities"].index("loss_change")] > 1:
-            return values
-        return values | {"groups": [group | {"interval": None} for group in values["groups"]]}
 
     @property
     def accuracy(self) -> float:

@@ -194,7 +194,7 @@ class PassageQuery(GuessQuery[PassageExample]):
 
     def _first(self, result: AntecedentCounts) -> Block:
         """The items that a result has."""
-        documents, guess = result.documents, result.guess[self.choice.at]
+        documents, guess = result.first_documents, result.guess[self.choice.at]
         chains = [[mention[2] for mention in document["mentions"]] for document in documents]
         pairs = zip(*result.items[:, :2].T.tolist(), guess.tolist(), strict=True)
         right = np.array([chains[number][mention] == chains[number][other] for number, mention, other in pairs])

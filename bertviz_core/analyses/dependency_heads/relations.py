@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain
-from bertviz_core.analyses.proportions import Estimate, best_heads, of_heads, scored, share, wilson
+from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
+from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import Choice, Head, all_heads
@@ -72,8 +72,10 @@ class RelationCounts(Result):
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far the best heads' held-out accuracies are above the best fixed offsets, corrected for the
         number of relations unless `comparisons` says another."""
+        n, heldout, offset = self.n.sum(0), self.heldout(), self.offset_accuracy.max(0)
         count = comparisons or len(self.relations)
-        return of_gain(self.heldout(), self.offset_accuracy.max(0), self.n.sum(0), count)
+        held_out = of_share(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
+        return of_gain(heldout, held_out, offset, of_share(offset, n, count))
 
     def above(self) -> np.ndarray:
         """(relation,) whether the best head is above the best fixed offset."""

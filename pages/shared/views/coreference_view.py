@@ -160,15 +160,15 @@ def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> Ant
         return result
     paper_values = services.bounded(from_bytes(values.getvalue(), values.name))
     try:
-        return result.with_predictions(paper_values, _score(request.key(), paper_values.digest, request, paper_values))
+        return result.with_predictions(paper_values, *_score(request.key(), paper_values.digest, request, paper_values))
     except BertvizError as problem:
         boxes.error(problem)
         return result
 
 
 @st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
-def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
-    """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
+def _score(key: str, digest: str, _request: Request, _predictions: Source) -> tuple[np.ndarray, np.ndarray]:
+    """Right items of uploaded predictions, and their moments; cached by the request's key and the file's digest."""
     return score(_request, _predictions)
 
 
