@@ -10,14 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+import plotly.graph_objects as go
+
 from bertviz_core.analyses.findings import DECIDED, Finding, column_finding
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
@@ -102,7 +102,7 @@ class Analysis:
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Name of the control (`control_key`), where that is not derived from the analysis's name.
-        formula: In LaTeX, for a page that is not written by hand.
+        formula: In LaTeX, for its page.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate, over, t_quantile
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 TOP = 5  # segments stored for each head and quantity: those with the highest values
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import plotly.graph_objects as go
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.document_counts import (
@@ -31,8 +32,6 @@ from bertviz_core.analyses.results import Result, to_lists
 from bertviz_core.heads import Choice, Head, highest
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bertviz_core.corpora.source import Source
 
 

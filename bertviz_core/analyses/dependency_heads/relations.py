@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
@@ -13,9 +14,6 @@ from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, 
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import Choice, Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
@@ -131,8 +129,6 @@ class RelationCounts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        import pandas as pd
-
         n, best, heldout = self.n.sum(0), self.best(), self.heldout()
         right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)

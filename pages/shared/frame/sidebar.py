@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -13,10 +14,12 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import address, appearance, catalogue, choices, corpus_picker, links, uploads
+from pages.shared.components import component
+from pages.shared.frame import address, catalogue, choices, corpus_picker, links, uploads
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
+STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
 ON_PAGE = "head-on-page"  # key of the page's own picker
 HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
@@ -45,7 +48,7 @@ def choose(entry: catalogue.Page, opening_head: Callable[[str, Selection], Head]
             source = corpus_picker.choose(entry)
             selection = Selection(checkpoint, source, _settings(checkpoint, entry), Head(0, 0))
             st.session_state["selection"] = _head(selection, opening_head(entry.name, selection))
-            appearance.choose()
+            component("theme_switch")(data={"pages": [each.name for each in catalogue.ENTRIES]}, key="theme")
             address.share()
         finally:  # its links carry the choices below it
             with menu:
