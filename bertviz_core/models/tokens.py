@@ -21,6 +21,11 @@ CUTS = (
     re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
 )
 SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
+# Byte-level BPE writes each byte as a character of its own: printable ones as they are, the others from U+0100 on.
+PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+BYTES = {chr(byte): byte for byte in PRINTABLE}
+BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
+BYTE = re.compile("<0x([0-9A-F]{2})>")  # what a SentencePiece vocabulary has no piece for is written byte by byte
 AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
 WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cached, and their letters
 
@@ -31,7 +36,8 @@ class Tokens:
 
     `cls`, `sep`, `pad`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `punctuation` holds the
     ids of exactly "." and ",". `frame` holds the special ids before A, between A and B, and after B; `single`
-    those before and after a lone A.
+    those before and after a lone A. `spaced`: byte-level BPE, whose words begin with a space; `marks_spaces`: names
+    show where words begin, as in byte-level BPE and SentencePiece.
     """
 
     tokenizer: Any
@@ -53,6 +59,7 @@ class Tokens:
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
         self.spaced = any(name.startswith("Ġ") for name in t.convert_ids_to_tokens(self.encode(" a")))
+        self.marks_spaces = any(name.startswith(tuple(SPACE_MARKS)) for name in self.names(self.encode("a a")))
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text.
@@ -83,6 +90,13 @@ class Tokens:
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
+
+    def bytes_of(self, name: str) -> bytes:
+        """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
+        if self.spaced:
+            return bytes(BYTES[c] for c in name) if BYTES.keys() >= set(name) else name.encode(errors="replace")
+        byte = BYTE.fullmatch(name)
+        return bytes.fromhex(byte[1]) if byte else name.replace("▁", " ").encode(errors="replace")
 
     def ids(self, names: Sequence[str]) -> tuple[list[int], int]:
         """The ids of tokens given by name, and how many of them the vocabulary lacks (they become unknown)."""
