@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from unicodedata import category
 
 import numpy as np
@@ -90,8 +90,11 @@ def visible(text: str) -> str:
 
 
 def _special(ids: np.ndarray, tokens: Tokens) -> np.ndarray:
-    """(token,) bool; [MASK] and [UNK] stand for words, so they are none."""
-    return np.isin(ids, tokens.special) & (ids != tokens.mask) & (ids != tokens.unk)
+    """(token,) bool; [MASK] and [UNK] stand for words, so they are none, but where the frame has them: some tokenizers
+    call BOS unknown too."""
+    frame = list(chain(*tokens.frame))
+    ordinary = [token for token in (tokens.mask, tokens.unk) if token is not None and token not in frame]
+    return np.isin(ids, tokens.special) & ~np.isin(ids, ordinary)
 
 
 def _owners(example: Encoded, special: np.ndarray, side: np.ndarray, tokens: Tokens) -> np.ndarray:

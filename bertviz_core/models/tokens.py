@@ -36,8 +36,9 @@ class Tokens:
 
     `cls`, `sep`, `pad`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `punctuation` holds the
     ids of exactly "." and ",". `frame` holds the special ids before A, between A and B, and after B; `single`
-    those before and after a lone A. `spaced`: byte-level BPE, whose words begin with a space; `marks_spaces`: names
-    show where words begin, as in byte-level BPE and SentencePiece.
+    those before and after a lone A. `marks_spaces`: names
+    show where words begin; `spaced`: they do so only where a space is written before the word; `byte_level`: names are
+    written in BYTES.
     """
 
     tokenizer: Any
@@ -58,8 +59,10 @@ class Tokens:
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
-        self.spaced = any(name.startswith("Ġ") for name in t.convert_ids_to_tokens(self.encode(" a")))
-        self.marks_spaces = any(name.startswith(tuple(SPACE_MARKS)) for name in self.names(self.encode("a a")))
+        bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
+        self.byte_level = any(name.startswith("Ġ") for name in after_space)
+        self.marks_spaces = any(name.startswith(tuple(SPACE_MARKS)) for name in two[1:])
+        self.spaced = self.marks_spaces and not any(name.startswith(tuple(SPACE_MARKS)) for name in bare[:1])
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text.
@@ -93,7 +96,7 @@ class Tokens:
 
     def bytes_of(self, name: str) -> bytes:
         """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
-        if self.spaced:
+        if self.byte_level:
             return bytes(BYTES[c] for c in name) if BYTES.keys() >= set(name) else name.encode(errors="replace")
         byte = BYTE.fullmatch(name)
         return bytes.fromhex(byte[1]) if byte else name.replace("▁", " ").encode(errors="replace")
@@ -109,7 +112,7 @@ class Tokens:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
         pieces = self.pieces_of.get(word)  # looked up once: another thread may clear it
         if pieces is None:
-            # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
+            # Such a vocabulary tells a word inside a sentence from its bare letters by the space before it.
             pieces = self.encode(f" {word}" if self.spaced else word)
             if len(self.pieces_of) >= WORDS_KEPT:
                 self.pieces_of.clear()
