@@ -131,7 +131,8 @@ OWN: dict[str, dict[str, Any]] = {  # of types that are not in ARCHITECTURES; No
 OTHER_WAYS = {  # of types that are not in ARCHITECTURES, where maps are not read inside the layers
     RETURNED: (
         "axk2 big_bird codegen deberta deepseek_v32 diffllama flaubert glm_moe_dsa gpt_neo gpt_neox_japanese gptj "
-        "granite_swa granitemoe_swa ibert luke megatron-bert mpt nemotron openai-gpt reformer rembert roformer tapas xlm"
+        "granite_swa granitemoe_swa ibert luke megatron-bert mpt nemotron openai-gpt reformer rembert roformer tapas "
+        "xlm"
     ),
     REFUSED: (
         "bigbird_pegasus blenderbot blenderbot-small cpmant deepseek_v4 falcon_mamba fnet gemma3n_text hrm_text hy_v4 "
