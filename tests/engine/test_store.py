@@ -13,9 +13,9 @@ import diskcache
 import pytest
 
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_folder import default_folder
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
+from bertviz_core.settings import default_folder
 
 PICKLE_MODE = 4  # diskcache's mark for a pickled value
 
