@@ -73,7 +73,7 @@ def analyze(
     files = {name: value for name, value in own.items() if _is_file(definition, name) and value is not None}
     others = {name: source_of(value, definition.corpus) for name, value in files.items()}
     checkpoint = checkpoint_of(model)
-    values = chosen.in_mode(settings.paper).to_json()
+    values = chosen.to_json()
     request = Request(definition.name, checkpoint, source_of(corpus, definition.corpus), settings, values, others)
     opened = Store(None if store is True else Path(store)) if store else None
     result = _find_or_compute(request, model, opened, Execution(device, batch_tokens))
