@@ -1,4 +1,4 @@
-"""What `analyze` returns: a result with its figure, table, files and picture."""
+"""What the functions of the library return: a result, or the attention of one input, as objects for a notebook."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core import exports
+from bertviz_core.analyses.html_section import highest_heads
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.claims import claims_of
 from bertviz_core.claims.claim import DECISIONS
+from bertviz_core.heads import Head
+from bertviz_core.viewer.lines_figure import draw
+from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
+from bertviz_core.viewer.view import InputAttention
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,20 +91,14 @@ class AnalysisResult:
         Raises:
             BertvizError: Another extension, or a file that cannot be written.
         """
-        from bertviz_core import exports
-
         exports.write(self.result, Path(path))
 
     def to_svg(self) -> str:
         """The paper's figure as an SVG drawing."""
-        from bertviz_core import exports
-
         return exports.to_svg(self.result).decode()
 
     def claim(self) -> str:
         """One sentence that states the result; beside it the paper's claim and whether it holds, where there is one."""
-        from bertviz_core.analyses.html_section import highest_heads
-
         for claim in claims_of(self.analysis):
             if (verdict := claim.verdict({self.analysis: self.result})).state in DECISIONS:
                 return f"{verdict.evidence} The paper: {claim.text} This claim: {verdict.state}."
@@ -111,3 +111,51 @@ class AnalysisResult:
             f'<p><b>{escape(self.claim())}</b></p><img src="data:image/svg+xml;base64,{data}" '
             f'alt="{escape(ANALYSES[self.analysis].title)}" style="max-width: 100%; background: #fff">'
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionLines:
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
+
+    Attributes:
+        attention: Labels and weights.
+        head: The one that is shown first.
+        heads: Heads that can be chosen.
+        model: Name of the model.
+        caption: What was computed, and what did not fit.
+    """
+
+    attention: InputAttention
+    head: Head
+    heads: tuple[Head, ...]
+    model: str
+    caption: str
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Labels of the tokens or words that attend."""
+        return self.attention.queries.labels
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(layer, head, query, key) float32."""
+        return self.attention.weights
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The interactive lines as an HTML page that needs no network; also written to `path` where it is given."""
+        page = lines_html(self.attention, self.heads, self.head, model=self.model, caption=self.caption)
+        if path is not None:
+            exports.write_bytes(Path(path), page.encode())
+        return page
+
+    def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
+        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`."""
+        shown = Head.parse(head) if head else self.head
+        shown.check(*self.weights.shape[:2])
+        drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=MIN_WEIGHT)
+        if path is not None:
+            exports.write_bytes(Path(path), drawing.encode())
+        return drawing
+
+    def _repr_html_(self) -> str:
+        return in_frame(self.to_html(), self.attention)
