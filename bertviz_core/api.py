@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,9 +23,7 @@ from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import in_memory
-from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.lending import Model, checkpoint_of, lent
-from bertviz_core.models.loading import LoadedModels
+from bertviz_core.models.lending import Model, checkpoint_of, lent, loaded_model
 from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention as maps_of
@@ -136,14 +134,11 @@ def attention(
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
-    in_files = isinstance(model, str | Path)
-    loaded = nullcontext(_models(device).get(checkpoint, dtype)) if in_files else lent(model, checkpoint, device, dtype)
-    pre_split = not isinstance(text, str)
-    with loaded as ready:
-        single = from_text(
-            " ".join(text) if pre_split else str(text), second, ready.tokens, settings, pre_split=pre_split
-        )
-        shown = look(single.layout, maps_of(ready, single.example), View(words=words, special=special))
+    words_given = not isinstance(text, str)
+    with loaded_model(model, checkpoint, device, dtype) as loaded:
+        joined = " ".join(text) if words_given else str(text)
+        single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
+        shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
@@ -238,18 +233,6 @@ def _same(loaded: AttentionModel, together: Sequence[Request], execution: Execut
     if needs_masked_lm(together) and loaded.masked_lm is None:
         raise no_head(loaded.checkpoint, "it is not of the class that predicts masked words")
     return loaded
-
-
-def _loaded(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AbstractContextManager[AttentionModel]:
-    if isinstance(model, str | Path):
-        return nullcontext(_models(device).get(checkpoint, dtype))
-    return lent(model, checkpoint, device, dtype)
-
-
-@cache
-def _models(device: str) -> LoadedModels:
-    """Models that stay loaded between two calls."""
-    return LoadedModels(device=device)
 
 
 def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:

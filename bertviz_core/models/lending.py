@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models import in_memory
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel
 
@@ -35,6 +36,20 @@ def lent(
     if masked_lm and not in_memory.predicts_masked_words(inside):
         raise no_head(checkpoint, f"its class is {type(inside).__name__}")
     return in_memory.borrowed(inside, tokenizer, checkpoint, device, dtype)
+
+
+def loaded_model(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str
+) -> AbstractContextManager[AttentionModel]:
+    """The model for as long as the context lasts; one from files stays loaded for the next call."""
+    if isinstance(model, str | Path):
+        return nullcontext(_models(device).get(checkpoint, dtype))
+    return lent(model, checkpoint, device, dtype)
+
+
+@cache
+def _models(device: str) -> LoadedModels:
+    return LoadedModels(device=device)
 
 
 def _pair(model: Any) -> tuple[Any, Any]:
