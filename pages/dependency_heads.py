@@ -43,7 +43,6 @@ with right:
     page.chart(page.drawn(paper_figure, result), "table-figure", alt, clickable=False)
 
 page.metrics(relation_view.numbers(result, relation, choice, selection.label))
-st.caption(relation_view.verdict(result, relation))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)

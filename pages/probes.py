@@ -13,7 +13,7 @@ page.header("probes", selection)
 request = probe_view.choose(selection)
 result = stored_result.result_or_stop(request, Probes)
 
-probe_view.headline(result)
+probe_view.headline(result, selection.base)
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")

@@ -42,7 +42,7 @@ def emergence(
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
     """How the heads' behaviors develop during a training: every checkpoint of a folder, side by side."""
-    console.check_out(Emergence.analysis, Emergence)
+    console.check_out(Emergence.analysis)
     texts = find_sources(text or ["encyclopedia"], console.text_column)
     trees = find_sources(treebank or ["treebank"], console.text_column)
     series = Series(find_training(folder), texts, trees, console.settings())
@@ -73,7 +73,7 @@ def compare_runs(
     if name not in ANALYSES:
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
-    console.check_out(Comparison.analysis, Comparison)
+    console.check_out(Comparison.analysis)
     shown = _view(ANALYSES[name], view)
     changed: dict[str, Any] = {
         "model": other_model,

@@ -48,7 +48,6 @@ class Comparison(Result):
     """
 
     analysis: ClassVar[str] = "comparison"
-    more_tables: ClassVar[tuple[str, ...]] = ("best",)
     compared: str
     a: dict[str, Estimate]
     b: dict[str, Estimate]
@@ -152,7 +151,7 @@ class Comparison(Result):
         change = Change.of(*best)
         return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
 
-    def claim(self) -> str:
+    def headline(self) -> str:
         """How many heads changed in the quantity that the analysis's page opens on."""
         return self.claim_of(self.opens_on) if self.changes else self.notes[0]
 

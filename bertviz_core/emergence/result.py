@@ -46,7 +46,6 @@ class Emergence(Result):
     """
 
     analysis: ClassVar[str] = "emergence"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "relations")
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
@@ -184,7 +183,7 @@ class Emergence(Result):
     def notes(self) -> list[str]:
         return self.dependency(0).notes
 
-    def claim(self) -> str:
+    def headline(self) -> str:
         relation = self.telling(1)
         row = self.relations.index(relation[0]) if relation else 0
         loss = (

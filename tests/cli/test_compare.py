@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ TEXT = "The cat sat on the mat.\nIt was warm.\n\nAnother document.\nIt has two l
 
 def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path: Path) -> None:
     both, b = tmp_path / "both.json", tmp_path / "b.json"
-    outs = [part for out in (both, tmp_path / "both.csv", tmp_path / "both.best.csv") for part in ("--out", out)]
+    outs = [part for out in (both, tmp_path / "both.csv", tmp_path / "both.zip") for part in ("--out", out)]
     done = run("compare", "surface-patterns", text, "--other-weights", "norms", *outs, store=tmp_path / "s")
     assert done.returncode == 0, done.stderr
     whole = json.loads(both.read_text())
@@ -32,7 +33,10 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
         assert np.shape(whole["p"][name]) == difference.shape
     table = pd.read_csv(tmp_path / "both.csv")
     assert set(table["a_is"]) == {"attention"} and set(table["b_is"]) == {"norms"}
-    assert len(pd.read_csv(tmp_path / "both.best.csv")) == len(whole["a"])
+    with ZipFile(tmp_path / "both.zip") as tables:
+        assert tables.namelist() == ["table.csv", "best.csv"]
+        assert tables.read("table.csv") == (tmp_path / "both.csv").read_bytes()
+        assert len(pd.read_csv(tables.open("best.csv"))) == len(whole["a"])
 
 
 @pytest.mark.parametrize(

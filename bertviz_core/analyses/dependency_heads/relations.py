@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.proportions import Estimate, best_heads, is_above, of_heads, scored, share, wilson
+from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain
+from bertviz_core.analyses.proportions import Estimate, best_heads, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
-from bertviz_core.heads import Choice, Head, all_heads, arrow
+from bertviz_core.heads import Choice, Head, all_heads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,6 @@ class RelationCounts(Result):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "offsets")
     relations: list[str]
     n: np.ndarray
     correct: np.ndarray
@@ -71,9 +71,15 @@ class RelationCounts(Result):
         right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
         return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
 
+    def gain(self, comparisons: int | None = None) -> Interval:
+        """(relation,) how far the best heads' held-out accuracies are above the best fixed offsets, corrected for the
+        number of relations unless `comparisons` says another."""
+        count = comparisons or len(self.relations)
+        return of_gain(self.heldout(), self.offset_accuracy.max(0), self.n.sum(0), count)
+
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above the best fixed offset (docs/methods.md, section 6)."""
-        return is_above(self.heldout(), self.n.sum(0), self.offset_accuracy.max(0), len(self.relations))
+        """(relation,) whether the best head is above the best fixed offset."""
+        return decide(self.gain()) == SHOWN
 
     def best_choice(self, relation: str) -> Choice:
         """The head with the highest accuracy on a relation, in its better direction, the first of equals."""
@@ -162,15 +168,6 @@ class RelationCounts(Result):
                 offsets | {"accuracy": self.offset_accuracy},
             ),
         }
-
-    def claim(self) -> str:
-        row = self.row(self.most_telling())
-        heldout = f"; {row['heldout_accuracy']:.1%} held out" if "heldout_accuracy" in row else ""
-        return (
-            f"Head {row['head']}, {arrow(row['direction'])}, finds {row['accuracy']:.1%} of {row['n']:,} "
-            f"{row['relation']} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed offset, "
-            f"{row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}."
-        )
 
 
 @dataclass(frozen=True, slots=True)

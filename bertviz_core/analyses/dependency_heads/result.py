@@ -53,7 +53,6 @@ class DependencyHeads(ViewedResult):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
-    more_tables: ClassVar[tuple[str, ...]] = RelationCounts.more_tables
     views: list[str]
     relations: list[str]
     n: np.ndarray
