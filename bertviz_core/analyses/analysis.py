@@ -33,10 +33,6 @@ class Options:
     def check(self) -> None:
         """Raise SettingsError for values that the analysis does not know."""
 
-    def in_mode(self, paper: bool) -> Options:
-        """The options that count in a mode: without those that the mode makes redundant."""
-        return self
-
     def to_json(self) -> dict[str, Any]:
         """The values that differ from the defaults, files left out."""
         default = asdict(type(self)())

@@ -72,8 +72,7 @@ class Console:
         InputError for an input that it cannot read, before a model is downloaded or loaded."""
         source, settings = self.source(), analysis.relevant(self.settings())
         open_corpus(analysis.corpus, source)
-        values = options.in_mode(settings.paper).to_json()
-        return Request(analysis.name, self.checkpoint(), source, settings, values, dict(files or {}))
+        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
 
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)

@@ -81,7 +81,7 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("relation")
     assert table["n"].to_dict() == {"all": 8, "UAS": 8, "det": 2, "nsubj": 2, "dep": 1}
-    assert "Read as word head-label" in words(app)
+    assert "read as word head-label" in words(app)
     app.switch_page("pages/entropy.py").run()
     assert app.selectbox(key="corpus").value == "encyclopedia"
     app.switch_page("pages/dependency_heads.py").run()

@@ -35,14 +35,9 @@ def choose(selection: Selection) -> Request:
             )
             epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
             rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-            misaligned = not selection.settings.paper and choices.checkbox(
-                "Include the released misaligned ROOT",
-                key="misaligned",
-                help="Adds a row for each probe with words, scoring candidate i with the vector of word i + 1.",
-            )
         probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
-    plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
+    plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank)
     return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
 
 

@@ -1,4 +1,4 @@
-"""What `analyze` returns: a result with its figure, table, files and picture."""
+"""What the functions of the library return: a result, or the attention of one input, as objects for a notebook."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from bertviz_core import exports
 from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
+from bertviz_core.heads import Head
+from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
+from bertviz_core.viewer.view import InputAttention
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +86,10 @@ class AnalysisResult:
         Raises:
             BertvizError: Another extension, or a file that cannot be written.
         """
-        from bertviz_core import exports
-
         exports.write(self.result, Path(path))
 
     def to_svg(self) -> str:
         """The paper's figure as an SVG drawing; raises BertvizError without kaleido."""
-        from bertviz_core import exports
-
         return exports.to_svg(self.result).decode()
 
     def findings(self) -> list[Finding]:
@@ -103,3 +103,52 @@ class AnalysisResult:
 
         display(HTML("".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])))
         self.figure().show()
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionLines:
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
+
+    Attributes:
+        attention: Labels and weights.
+        head: The one that is shown first.
+        heads: Heads that can be chosen.
+        model: Name of the model.
+        caption: What was computed, and what did not fit.
+    """
+
+    attention: InputAttention
+    head: Head
+    heads: tuple[Head, ...]
+    model: str
+    caption: str
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Labels of the tokens or words that attend."""
+        return self.attention.queries.labels
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(layer, head, query, key) float32."""
+        return self.attention.weights
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The interactive lines as an HTML page that needs no network; also written to `path` where it is given."""
+        page = lines_html(self.attention, self.heads, self.head, model=self.model, caption=self.caption)
+        if path is not None:
+            exports.write_bytes(Path(path), page.encode())
+        return page
+
+    def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
+        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`. Raises
+        BertvizError without kaleido."""
+        shown = Head.parse(head) if head else self.head
+        shown.check(*self.weights.shape[:2])
+        drawing = exports.input_svg(self.attention, shown, self.model, MIN_WEIGHT)
+        if path is not None:
+            exports.write_bytes(Path(path), drawing)
+        return drawing.decode()
+
+    def _repr_html_(self) -> str:
+        return in_frame(self.to_html(), self.attention)
