@@ -119,7 +119,7 @@ def test_a_result_never_expires(store):
 
 def test_entries_size_and_clear(store):
     store.put("a", bytes(10))
-    upload = Uploads(store).keep(b"hello", "h.txt", "text", "")
+    upload = Uploads(store).keep(b"hello", "h.txt", "text")
     found = {(entry.kind, entry.key): entry.size for entry in store.entries()}
     assert found == {("result", "a"): 10, ("upload", upload.token): 5}
     assert store.size() > 0

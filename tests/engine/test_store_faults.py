@@ -57,7 +57,7 @@ def check_says_so(store: Store, why: str) -> None:
 
 WRITES: list[Callable[[Store], object]] = [
     lambda store: store.put("new", b"new"),
-    lambda store: Uploads(store).keep(b"text\n", "text.txt", "text", ""),
+    lambda store: Uploads(store).keep(b"text\n", "text.txt", "text"),
     lambda store: store.pinned(["small"]).__enter__(),
     lambda store: store.clear(),
     lambda store: store.trim(),

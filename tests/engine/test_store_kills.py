@@ -29,17 +29,17 @@ from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from tests.engine.test_store_kills import content
 store, name = Store(Path(sys.argv[1])), sys.argv[2]
-uploads = Uploads(store, Access(reader_uploads=10**12, uploads=10**12))
+uploads = Uploads(store, Access(uploads=10**12))
 for number in range(10**6):
     key = f"{name}-{number}"
     store.put(key, content(key))
     print("result", key, flush=True)
     store.put(f"shared-{number % 7}", content(f"shared-{number % 7}"))  # as the other writer does
     if number % 5 == 0:
-        print("upload", uploads.keep(content(key), key, "text", "").token, flush=True)
+        print("upload", uploads.keep(content(key), key, "text").token, flush=True)
     if number % 10 == 0:
-        token = uploads.keep(content(key) + b"!", key, "text", "").token
-        uploads.delete(token, "")
+        token = uploads.keep(content(key) + b"!", key, "text").token
+        uploads.delete(token)
         print("deleted", token, flush=True)
 """
 
