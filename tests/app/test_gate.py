@@ -13,10 +13,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.testclient import TestClient
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from bertviz_core.access import Access
 from pages.shared.frame import gate
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
@@ -84,16 +86,36 @@ def send(reader: Visitor, **fields: object) -> None:
     reader._socket.send(message.SerializeToString())
 
 
-def test_no_client_empties_the_caches_of_others_or_learns_of_the_folder(tmp_path: Path) -> None:
+def test_no_client_takes_the_jobs_of_others_by_emptying_caches(tmp_path: Path) -> None:
+    """A server without the gate: no service is in Streamlit's caches."""
     with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as mine, visitor(address) as other:
         assert "1 mine, 1 in all" in mine.open(ask="one").text
         other.open()
-        for field in ("clear_cache", "load_git_info", "set_run_on_save"):
-            send(other, **{field: True})
+        send(other, clear_cache=True)
         assert "0 mine, 1 in all" in other.look().text
         with visitor(address) as third:
             assert "1 mine, 2 in all" in third.open(ask="two").text
         assert "1 mine, 2 in all" in mine.look().text
+
+
+def test_what_no_page_sends_does_not_pass() -> None:
+    passed = []
+
+    async def note(scope, receive, send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (event := await receive())["type"] == "websocket.receive":
+            passed.append(gate._parsed(event["bytes"]).WhichOneof("type"))
+
+    names = [each.name for each in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
+    with TestClient(gate.Gate(note, Access())).websocket_connect("/_stcore/stream", headers={"host": "localhost"}) as s:
+        for name in names:
+            message = BackMsg()
+            field = getattr(message, name)
+            setattr(message, name, field) if not hasattr(field, "SetInParent") else field.SetInParent()
+            s.send_bytes(message.SerializeToString())
+        s.send_bytes(b"no message")
+    assert set(passed) == gate.MESSAGES < set(names) and "clear_cache" in names
 
 
 def test_a_flood_of_messages_is_slowed_and_a_huge_one_ends_its_connection(address: str) -> None:
