@@ -65,7 +65,7 @@ WRITES: list[Callable[[Store], object]] = [
 READS: list[Callable[[Store], object]] = [
     lambda store: store.get("small"),
     lambda store: Uploads(store).source("A" * 43),
-    lambda store: list(Uploads(store)),
+    lambda store: Uploads(store).latest("text"),
     lambda store: list(store.entries()),
 ]
 
@@ -75,7 +75,7 @@ def check_can_be_read(store: Store) -> None:
     assert store.get("large") == LARGE
     assert {entry.key for entry in store.entries() if entry.kind == "result"} == {"small", "large"}
     assert store.get("absent") is None
-    (upload,) = Uploads(store)
+    (upload,) = Uploads(store).latest("text")
     assert [line for _, line in Uploads(store).source(upload.token).lines()] == ["An upload."]
 
 
@@ -93,7 +93,7 @@ def test_read_only(tmp_path, shipped, filled, killed):
             assert store.get("late") == b"late"
         else:
             check_can_be_read(store)
-            (upload,) = Uploads(store)
+            (upload,) = Uploads(store).latest("text")
             with pytest.raises(StoreError, match="BERTVIZ_STORE"):
                 Uploads(store).delete(upload.token, upload.owner)
 
