@@ -65,8 +65,8 @@ class BytesCache(diskcache.Cache):
     """A database that can be written. Nothing goes by diskcache's own rules but what has expired."""
 
     def __init__(self, folder: Path) -> None:
-        new = not (folder / DBNAME).exists()
         folder.mkdir(0o700, parents=True, exist_ok=True)
+        (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
         super().__init__(
             str(folder),
             timeout=PATIENCE,
@@ -75,8 +75,6 @@ class BytesCache(diskcache.Cache):
             size_limit=2**62,
             disk_min_file_size=1 << 16,
         )
-        if new:  # the files that SQLite puts beside it get its mode
-            (folder / DBNAME).chmod(0o600)
 
     def sweep(self, old: float = OLD) -> int:
         """Remove what a killed process or a crashed machine left: files without a row that are `old` seconds old, and
