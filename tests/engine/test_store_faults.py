@@ -95,7 +95,7 @@ def test_read_only(tmp_path, shipped, filled, killed):
             check_can_be_read(store)
             (upload,) = Uploads(store).latest("text")
             with pytest.raises(StoreError, match="BERTVIZ_STORE"):
-                Uploads(store).delete(upload.token, upload.owner)
+                Uploads(store).delete(upload.token)
 
 
 def test_read_only_and_empty(tmp_path, shipped):
