@@ -146,13 +146,6 @@ def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
     assert "entropy" not in linked
 
 
-def test_another_readers_upload_is_not_told() -> None:
-    from pages.shared import services
-
-    services.uploads().keep(b"# secret\n", "secret.conllu", "treebank", "somebody else")
-    assert not any("secret" in str(frame.value.to_dict()) for frame in open_app().dataframe)
-
-
 def test_pages_on_stored_results_import_neither_torch_nor_transformers() -> None:
     code = """
 import sys

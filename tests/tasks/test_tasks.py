@@ -37,7 +37,7 @@ def crossed(task):
 @pytest.fixture
 def uploaded(store):
     uploads = Uploads(store)
-    return uploads.source(uploads.keep(TEXT.encode(), "my text.txt", "text", "reader").token)
+    return uploads.source(uploads.keep(TEXT.encode(), "my text.txt", "text").token)
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploade
         for corpus in (from_path(path), uploaded)
     )
     path.write_text(TEXT + "another line\n")
-    Uploads(store).delete(uploaded.locator.removeprefix("upload:"), "reader")
+    Uploads(store).delete(uploaded.locator.removeprefix("upload:"))
     with pytest.raises(InputError, match="has changed"):
         Performer().perform(from_file, Progress())
     with pytest.raises(InputError, match="not on this server"):
