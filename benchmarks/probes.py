@@ -21,7 +21,7 @@ import torch  # isort: skip
 from torch import Tensor, nn
 
 from bertviz_core.analyses.kept_stages import KeptStages
-from bertviz_core.analyses.local_run import LocalRun
+from bertviz_core.analyses.local_runner import LocalRun
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.probe_run import ProbeRun

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bertviz_core.analyses.local_run import needs_masked_lm
+from bertviz_core.analyses.local_runner import needs_masked_lm
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.in_memory import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
