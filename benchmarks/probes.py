@@ -20,8 +20,8 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import torch  # isort: skip
 from torch import Tensor, nn
 
-from bertviz_core.analyses.kept_stages import KeptStages
-from bertviz_core.analyses.local_runner import LocalRun
+from bertviz_core.analyses.local_runner import LocalRunner
+from bertviz_core.analyses.part_cache import PartCache
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.probe_run import ProbeRun
@@ -83,10 +83,10 @@ def main() -> None:
     probe_run = Maps(model, settings, ProbeOptions(KINDS), {})
     probe_run.turns = asked.turns
     source = find_source(asked.treebank)
-    runner = LocalRun(Execution(), lambda *_: model)
+    runner = LocalRunner(Execution(), lambda *_: model)
     runner.start([Request("probes", model.checkpoint, source, settings)], Progress())
-    stages = KeptStages(Request("probes", model.checkpoint, source, settings), runner)
-    probe_run.run(Sentences(source, model.tokens, settings), Progress(), stages.run, None)
+    cache = PartCache(Request("probes", model.checkpoint, source, settings), model, runner, None, "")
+    probe_run.run(list(Sentences(source, model.tokens, settings)), Progress(), cache.run, None)
 
 
 class Maps(ProbeRun):
