@@ -1,6 +1,6 @@
 """What the app says ahead of a first visit's analysis, beside what it takes.
 
-    python -m benchmarks.estimates --text wiki.txt --treebank en_ewt-ud-dev.conllu --coreference litbank.tar.xz
+    python -m benchmarks.estimates --text wiki.txt --treebank en_ewt-ud-dev.conllu --coreference litbank.conll
 
 Text, treebank, coreference, probes, two checkpoints as a training, and everything as one job: of the demo model and of
 an untrained BERT of 12 x 12 heads. Each starts with a store in which no pass was timed; `--limit 0.5` halves the

@@ -9,8 +9,9 @@ from bertviz_core.analyses.entropy.measure import measure
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import page, stored_result
+from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import head_view
+from pages.shared.views import findings_view, head_view
 
 selection = sidebar.current()
 page.header("entropy", selection)
@@ -21,8 +22,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     below = choices.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 focused = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
 means = result.layer_means("entropy")
-does = f"{'have' if len(focused) > 1 else 'has'} at most {below:.0%} of the entropy of uniform attention"
-head_view.claim(focused, result["entropy"].size, f"{does} ({result.uniform:.2f} nats)")
+findings_view.headline(derived(ANALYSIS.column_finding, column, result, selection.base))
+head_view.named(focused, f"At most {below:.0%} of the entropy of uniform attention")
 
 paper_means, paper_cls = paper.LAYER_MEANS["entropy"], paper.LAYER_MEANS["from_cls"]
 entries = [

@@ -5,13 +5,14 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients import ANALYSIS
 from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
+from bertviz_core.analyses.sep_gradients.findings import sink
 from bertviz_core.analyses.sep_gradients.measure import measure
 from bertviz_core.analyses.sep_gradients.result import SepGradients
-from bertviz_core.claims.claim import no_op_layer
 from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.palette import TOKENS
 from pages.shared import page, stored_result
 from pages.shared.frame import sidebar
-from pages.shared.views import head_view
+from pages.shared.views import findings_view, head_view
 
 selection = sidebar.current()
 page.header("sep_gradients", selection)
@@ -23,16 +24,14 @@ entries = [
     ("Masked-word loss", f"{result.loss:.2f} nats", f"{segments:,} segments"),
     ("Masked-word accuracy", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
 ]
-if {"to_sep", "to_other", "attention_to_sep"} <= set(result.present):
-    peak, attention, ratio = no_op_layer(result)
-    layer = peak + selection.base
-    st.markdown(
-        f"**Attention to [SEP] is highest in layer {layer} ({attention:.1%}); there it matters {ratio:.2f} times "
-        "as much as attention to other tokens.**"
-    )
+[no_op] = ANALYSIS.findings(result, selection.base)
+if no_op.quantity:
+    findings_view.headline(no_op)
+    token, peak, attention, ratio = sink(result)
+    name, highest = TOKENS[token][0], max(paper.LAYER_MEANS["to_sep"])
     entries += [
-        (f"Attention to [SEP], layer {layer}", f"{attention:.1%}", f"paper: {max(paper.LAYER_MEANS['to_sep']):.0%}"),
-        ("Gradient, [SEP] / other", f"{ratio:.2f}", "paper: near 0"),
+        (f"Attention to {name}, layer {peak + selection.base}", f"{attention:.1%}", f"paper: {highest:.0%}, [SEP]"),
+        (f"Gradient, {name} / other", f"{ratio:.2f}", "paper: near 0"),
     ]
 
 figure = page.drawn(paper_figure, result, selection.base)

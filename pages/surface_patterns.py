@@ -9,8 +9,9 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import page, stored_result
+from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import head_view, norms_view
+from pages.shared.views import findings_view, head_view, norms_view
 
 selection = sidebar.current()
 page.header("surface_patterns", selection)
@@ -20,10 +21,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     column = head_view.choose(ANALYSIS, result)
     threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
 values = result[column.quantity]
-over = head_view.over(values, threshold, selection.base)
 weights = selection.settings.weights
-put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
-head_view.claim(over, values.size, f"{put} more than {threshold:.0%} of {their} {weights} on {column.short}")
+findings_view.headline(derived(ANALYSIS.column_finding, column, result, selection.base))
+over = head_view.over(values, threshold, selection.base)
+head_view.named(over, f"Over {threshold:.0%} of the {weights} on {column.short}")
 
 previous, following = (head_view.over(result[name], 0.5, selection.base) for name in ("previous", "next"))
 entries = [

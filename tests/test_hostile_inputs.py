@@ -552,8 +552,10 @@ def test_control_characters_leave_the_drawing_whole():
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_cell_of_a_csv_file_is_a_formula(begin):
     text = f'{begin}cmd|"x"!A1'
-    frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0]}).assign(corpus=text)
+    frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0], text: 0}).assign(corpus=text)
+    frame["relation"] = frame["token"].astype("category")
     read_back = pd.read_csv(io.BytesIO(to_csv(frame)))
     assert read_back["token"].tolist() == [f"'{text}", "fine"] and read_back["corpus"][0] == f"'{text}"
+    assert read_back["relation"].tolist() == [f"'{text}", "fine"] and list(read_back)[2] == f"'{text}"
     assert read_back["weight"].tolist() == [-0.5, 1.0]
     assert np.array_equal(frame["weight"], [-0.5, 1.0])

@@ -24,7 +24,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.models",),
     ("bertviz_core.engine", "bertviz_core.plotting"),
     ("bertviz_core.analyses",),
-    ("bertviz_core.claims", "bertviz_core.overview"),
+    ("bertviz_core.overview",),
     ("bertviz_core.emergence", "bertviz_core.tour", "bertviz_core.viewer"),
     ("bertviz_core.comparison",),
     ("bertviz_core.exports",),

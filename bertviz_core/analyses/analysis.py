@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+from bertviz_core.analyses.findings import DECIDED, Finding, column_finding
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.settings import Settings, Weights
@@ -73,6 +74,7 @@ class Analysis:
         measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
         figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
         figure.latex(result) -> LaTeX table                           optional
+        findings.STATEMENTS: tuple[Statement, ...]                    optional: the highest heads without them
 
     An analysis that is not an average of a measure over the inputs has, in place of `measure.measure`:
 
@@ -213,6 +215,25 @@ class Analysis:
         """Every figure of a finished page by its title, the paper's first."""
         own = getattr(self._module("figure"), "more_figures", None)
         return {self.title: self.figure(result)} | (own(result.default_view()) if own else {})
+
+    def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
+        """What a result says to each of the analysis's statements, or of each column where there are none.
+
+        Args:
+            result: None where none is stored.
+            base: Number of the first layer and head.
+        """
+        statements = getattr(self._module("findings"), "STATEMENTS", ())
+        if statements or result is None:
+            return [statement.finding(self.name, self.title, result, base) for statement in statements]
+        return [self.column_finding(column, result, base) for column in self.columns if column.read(result) is not None]
+
+    def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+        """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
+        statements = getattr(self._module("findings"), "STATEMENTS", ())
+        found = [statement.finding(self.name, self.title, result, base) for statement in statements]
+        about = (each for each in found if each.quantity == column.quantity and each.state in DECIDED)
+        return next(about, None) or column_finding(self.name, column, result, base)
 
     @property
     def latex(self) -> Callable[..., str] | None:

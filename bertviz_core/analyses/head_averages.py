@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.analyses.proportions import Estimate
+from bertviz_core.analyses.proportions import Estimate, corrected
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 
 if TYPE_CHECKING:
@@ -45,9 +45,15 @@ class HeadAverages(Result):
             raise KeyError(quantity)
         return self.mean[self.quantities.index(quantity)]
 
-    def interval(self, quantity: str) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over segments; NaN where a single segment has the quantity."""
-        return 1.96 * self._error_of(quantity)
+    def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
+        """(layer, head) half-width of the 95% interval over segments, widened for so many comparisons; NaN where a
+        single segment has the quantity."""
+        return corrected(comparisons) * self._error_of(quantity)
+
+    @property
+    def units(self) -> np.ndarray:
+        """(quantity,) number of units that the intervals rest on."""
+        return self.segments
 
     def _error_of(self, quantity: str) -> np.ndarray:
         """(layer, head) standard errors; earlier versions stored 0, not NaN, for a single segment."""

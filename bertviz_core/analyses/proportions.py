@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
-MIN_SCORED = 20  # words or mentions that a verdict needs
+MIN_SCORED = 20  # words or mentions that a decision needs
+MIN_UNITS = 5  # documents, sentences or segments that a decision on an average needs
+
+
+def corrected(comparisons: int) -> float:
+    """The standard normal's quantile for two-sided intervals of which `comparisons` together err in 5% (Bonferroni)."""
+    return NormalDist().inv_cdf(1 - 0.025 / max(comparisons, 1))
 
 
 def wilson(correct: ArrayLike, n: ArrayLike, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
@@ -31,19 +37,6 @@ def scored(right: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
     n = np.broadcast_to(n, right.shape)
     low, high = wilson(right, n)
     return {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
-
-
-def is_above(heldout: np.ndarray, n: np.ndarray, baseline: np.ndarray, verdicts: int = 1) -> np.ndarray:
-    """Whether best heads are above a baseline (docs/methods.md, section 6): held-out accuracy, its interval, enough n.
-
-    Args:
-        heldout: Held-out accuracy, a fraction.
-        n: What it is scored on.
-        baseline: Accuracy of the baseline on the same.
-        verdicts: How many are given together; each interval is widened so that all together err in 5%.
-    """
-    low, _ = wilson(np.asarray(heldout) * n, n, NormalDist().inv_cdf(1 - 0.025 / max(verdicts, 1)))
-    return np.asarray((n >= MIN_SCORED) & (low > baseline))
 
 
 def best_heads(correct: np.ndarray) -> np.ndarray:

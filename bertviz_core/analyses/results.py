@@ -28,7 +28,6 @@ class Result(ABC):
     """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
 
     analysis: ClassVar[str]
-    more_tables: ClassVar[tuple[str, ...]] = ()  # names of what `tables` gives
     provenance: dict[str, Any]
 
     @abstractmethod
@@ -40,11 +39,11 @@ class Result(ABC):
         """A tidy table, one row for each thing counted."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables named in `more_tables`, tidy: every number that the table of `to_frame` only sums up."""
+        """Further tables by their names, tidy: every number that the table of `to_frame` only sums up."""
         return {}
 
-    def claim(self) -> str:
-        """What the result shows, in one plain sentence with its numbers; empty where the columns of heads say it."""
+    def headline(self) -> str:
+        """What a result without an analysis of its own shows, in one sentence: a comparison, an emergence."""
         return ""
 
     def estimates(self) -> dict[str, Estimate]:
@@ -110,11 +109,12 @@ class ViewedResult(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         return self.default_view().tables()
 
-    def claim(self) -> str:
-        return self.default_view().claim()
-
     def summary(self) -> dict[str, Any]:
         return self.default_view().summary()
+
+    @property
+    def notes(self) -> list[str]:
+        return self.default_view().notes
 
 
 Results = Mapping[str, Result]  # by the name of their analysis
@@ -175,9 +175,9 @@ def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]
 
 def to_csv(frame: pd.DataFrame) -> bytes:
     """A table as CSV. An apostrophe before a text such as "=" keeps spreadsheets from reading it as a formula."""
-    texts = frame.select_dtypes(["object", "string"]).columns
-    safe = {name: frame[name].map(_no_formula) for name in texts}
-    return frame.assign(**safe).to_csv(index=False).encode("utf-8", "replace")
+    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
+    safe = {name: frame[name].astype(object).map(_no_formula) for name in texts}
+    return frame.assign(**safe).rename(columns=_no_formula).to_csv(index=False).encode("utf-8", "replace")
 
 
 def _no_formula(cell: Any) -> Any:

@@ -82,7 +82,7 @@ class Console:
         """Find or compute one analysis, then write every --out, or print the table as `view` shows it."""
         options.check()
         view.check()
-        self.check_out(analysis.name, analysis.result_class)
+        self.check_out(analysis.name)
         request = self.request(analysis, options, files)
         extra = view.extra_files(request)
         for path in extra:
@@ -91,10 +91,10 @@ class Console:
         for path, records in extra.items():
             exports.write_records(path, records())
 
-    def check_out(self, analysis: str, result_class: type[Result]) -> None:
+    def check_out(self, analysis: str) -> None:
         """Raises SettingsError for an --out that this analysis cannot write."""
         for path in self.out or []:
-            exports.check_path(path, exports.suffixes(analysis, result_class))
+            exports.check_path(path, exports.suffixes(analysis))
 
     def computed(self, request: Request) -> Result:
         """The result of a request: the stored one, or a new one."""

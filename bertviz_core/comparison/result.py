@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import safetensors.numpy
 
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, RelationCounts
 from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
@@ -48,7 +48,6 @@ class Comparison(Result):
     """
 
     analysis: ClassVar[str] = "comparison"
-    more_tables: ClassVar[tuple[str, ...]] = ("best",)
     compared: str
     a: dict[str, Estimate]
     b: dict[str, Estimate]
@@ -68,6 +67,9 @@ class Comparison(Result):
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
             warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+        views = {run["options"].get("view") for run in (self.provenance, self.other)}
+        if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
+            warnings.append(f"Trees: {view}.")
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(change.untested for change in self.changes.values()):
@@ -149,7 +151,7 @@ class Comparison(Result):
         change = Change.of(*best)
         return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
 
-    def claim(self) -> str:
+    def headline(self) -> str:
         """How many heads changed in the quantity that the analysis's page opens on."""
         return self.claim_of(self.opens_on) if self.changes else self.notes[0]
 

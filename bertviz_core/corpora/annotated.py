@@ -16,7 +16,7 @@ from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence
 
-LOOKED_AT = 50  # sentences from which the format is recognized
+LOOKED_AT = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
 TREEBANK = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."
 COREFERENCE = f"Give {formats.names('coreference')}."
 
@@ -136,14 +136,17 @@ def _refuse_treebank(source: Source, lines: list[Line]) -> Format:
 
 
 def _coreference_format(source: Source) -> Format:
-    """The format, from the first line that is neither blank nor a comment, and the comments before it."""
+    """The format, from the first lines, fewer where they are very long, and the comments among them."""
     lines: list[Line] = []
+    rows = length = 0
     for number, text in source.lines():
         if text.strip():
             lines.append((number, text))
-            if not text.startswith("#"):
-                break
-    if not lines or lines[-1][1].startswith("#"):
+            rows += not text.startswith("#")
+            length += len(text)
+        if rows == LOOKED_AT or (rows and length > LONGEST_LINE):
+            break
+    if not rows:
         raise source.error("The file contains no words.", COREFERENCE)
     if (recognized := formats.recognize("coreference", lines)) is None:
         raise source.error("This is not a coreference file.", COREFERENCE)

@@ -25,6 +25,7 @@ TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"  # how such files begin
+TAR = slice(257, 262)  # where a tar archive names itself
 NO_TEXT = (
     (b"%PDF-", "a PDF", "Save its text (`pdftotext file.pdf file.txt`), or copy it and paste it."),
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
@@ -59,7 +60,7 @@ class Source:
         return InputError(what, where=self.name if line is None else f"{self.name}, line {line}", hint=hint)
 
     def lines(self) -> Iterator[Line]:
-        """(line number from 1, line without its end), decoded strictly; gzip, xz, zip and tar are unpacked on the way.
+        """(line number from 1, line without its end), decoded strictly; gzip, xz and zip are unpacked on the way.
 
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
         than LONGEST_LINE and a file that unpacks to more than it may.
@@ -100,13 +101,15 @@ class Source:
                 raise self.error(f"This is {what}, not text.", hint)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return as_file(lambda: recoded(self._decompressed()))
-        if archive.is_archive(start):
-            return archive.joined(self._archive, self.name)
+        if archive.is_zip(start):
+            return archive.joined(self._decompressed, self.name)
+        if start[TAR.start : TAR.stop] == b"ustar":
+            raise self.error("This is a tar archive, not text.", "Unpack it, or pack its files as a .zip.")
         return self._decompressed()
 
     def text_files(self) -> list[str]:
-        """Names of the files that a zip or tar archive's text is put together from; empty for another file."""
-        return archive.text_files(self._archive, self.name) if archive.is_archive(self._start()) else []
+        """Names of the files that a zip archive's text is put together from; empty for another file."""
+        return archive.text_files(self._decompressed, self.name) if archive.is_zip(self._start()) else []
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
@@ -131,7 +134,7 @@ class Source:
 
     def _start(self) -> bytes:
         with self._decompressed() as stream:
-            return stream.read(archive.BLOCK)
+            return stream.read(TAR.stop)
 
     def _decompressed(self) -> BinaryIO:
         stream = self.opener()
@@ -149,25 +152,9 @@ class Source:
         if self.max_unpacked is not None:
             return self.max_unpacked
         with self.opener() as stream:
-            start = stream.read(archive.BLOCK)
-        packed = start.startswith((GZIP, XZ)) or archive.is_archive(start)
+            start = stream.read(len(XZ))
+        packed = start.startswith((GZIP, XZ)) or archive.is_zip(start)
         return max(MINIMUM, TIMES * self.size) if packed else float("inf")
-
-    def _archive(self) -> BinaryIO:
-        """The bytes of an archive: those of a tar, which may be compressed as a whole, are counted. A zip is read here
-        and there; what its members unpack to is counted line by line."""
-        if archive.is_zip(self._start()):
-            return self._decompressed()
-        return as_file(self._metered)
-
-    def _metered(self) -> Iterator[bytes]:
-        total, limit = 0, self._limit()
-        with self._decompressed() as stream:
-            while piece := stream.read(archive.PIECE):
-                total += len(piece)
-                if total > limit:
-                    raise self._too_large(limit)
-                yield piece
 
     def _too_large(self, limit: float, line: int | None = None) -> InputError:
         what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."

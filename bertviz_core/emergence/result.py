@@ -46,7 +46,6 @@ class Emergence(Result):
     """
 
     analysis: ClassVar[str] = "emergence"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "relations")
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
@@ -180,7 +179,11 @@ class Emergence(Result):
             "relations": tidy({"step": steps, "relation": self.relations}, courses),
         }
 
-    def claim(self) -> str:
+    @property
+    def notes(self) -> list[str]:
+        return self.dependency(0).notes
+
+    def headline(self) -> str:
         relation = self.telling(1)
         row = self.relations.index(relation[0]) if relation else 0
         loss = (

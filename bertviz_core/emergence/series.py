@@ -23,7 +23,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-bert.safetensors"
+SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
@@ -31,7 +31,7 @@ CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
 
 
 def shipped() -> Emergence:
-    """The shipped emergence of the demo model's training."""
+    """The shipped emergence of a small BERT's training from random weights. It is not the demo model."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertviz_core.exports import write_bytes
+from bertviz_core.exports import input_svg, write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.library.analyze import Model, checkpoint_of, lent
 from bertviz_core.models.checkpoint import Checkpoint
@@ -19,7 +19,6 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.lines_figure import draw
 from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
 from bertviz_core.viewer.view import InputAttention, View, look
 
@@ -60,13 +59,14 @@ class AttentionLines:
         return page
 
     def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
-        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`."""
+        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`. Raises
+        BertvizError without kaleido."""
         shown = Head.parse(head) if head else self.head
         shown.check(*self.weights.shape[:2])
-        drawing = draw(self.attention, shown, title=f"Head {shown.label()}, {self.model}", min_weight=MIN_WEIGHT)
+        drawing = input_svg(self.attention, shown, self.model, MIN_WEIGHT)
         if path is not None:
-            write_bytes(Path(path), drawing.encode())
-        return drawing
+            write_bytes(Path(path), drawing)
+        return drawing.decode()
 
     def _repr_html_(self) -> str:
         return in_frame(self.to_html(), self.attention)

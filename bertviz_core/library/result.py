@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.claims import claims_of
-from bertviz_core.claims.claim import DECISIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +77,9 @@ class AnalysisResult:
         """Write a file, its format by its extension.
 
         Args:
-            path: In an existing folder; .json (arrays, table and provenance), .csv (the table), .html (a page that
-                needs no network), .svg (the figure) or .safetensors (what the store keeps).
+            path: In an existing folder; .json (arrays, table and provenance), .csv (the table), .zip (all tables),
+                .html (a page that needs no network), .safetensors (what the store keeps) or .svg (the figure, where
+                kaleido is installed).
 
         Raises:
             BertvizError: Another extension, or a file that cannot be written.
@@ -90,24 +89,19 @@ class AnalysisResult:
         exports.write(self.result, Path(path))
 
     def to_svg(self) -> str:
-        """The paper's figure as an SVG drawing."""
+        """The paper's figure as an SVG drawing; raises BertvizError without kaleido."""
         from bertviz_core import exports
 
         return exports.to_svg(self.result).decode()
 
-    def claim(self) -> str:
-        """One sentence that states the result; beside it the paper's claim and whether it holds, where there is one."""
-        from bertviz_core.analyses.html_section import highest_heads
+    def findings(self) -> list[Finding]:
+        """The paper's statements that the result decides, each with a sentence on this run and its state, the one that
+        the analysis is about first."""
+        return ANALYSES[self.analysis].findings(self.result)
 
-        for claim in claims_of(self.analysis):
-            if (verdict := claim.verdict({self.analysis: self.result})).state in DECISIONS:
-                return f"{verdict.evidence} The paper: {claim.text} This claim: {verdict.state}."
-        return self.result.claim() or highest_heads(self.result, ANALYSES[self.analysis])
+    def _ipython_display_(self) -> None:
+        """Show the first finding and the figure, as plotly shows figures in the notebook at hand."""
+        from IPython.display import HTML, display
 
-    def _repr_html_(self) -> str:
-        """A picture and a claim; as an image, so that no style of the page around it reaches the drawing."""
-        data = base64.b64encode(self.to_svg().encode()).decode()
-        return (
-            f'<p><b>{escape(self.claim())}</b></p><img src="data:image/svg+xml;base64,{data}" '
-            f'alt="{escape(ANALYSES[self.analysis].title)}" style="max-width: 100%; background: #fff">'
-        )
+        display(HTML("".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])))
+        self.figure().show()

@@ -167,7 +167,7 @@ def checkpoint_run(address: str, analysis: str) -> Result:
 
 @st.cache_resource(show_spinner=False)
 def shipped_emergence() -> Emergence:
-    """The emergence of the demo model, which ships with the project."""
+    """The emergence of the training that ships with the project."""
     return shipped()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +17,11 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find
 from bertviz_core.analyses.results import Result
 from bertviz_core.models.annotated import Sentences, Windows
-from bertviz_core.models.reading import CorpusReading, Examples, Reading
+from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
+from tests.readings import read_whole
 
 SENTENCE = "the 2-det\ncat 3-nsubj\nslept 0-root\n"
 BROKEN = "the 2-det\ncat 9-nsubj\n"  # a governor beyond the sentence
@@ -120,10 +120,7 @@ def test_a_corpus_is_read_once(
 
 def test_a_reading_that_ends_early_leaves_the_others_alone(tiny: Any, source: Any) -> None:
     sentences = Sentences(source(TREEBANK), tiny.tokens, SETTINGS)
-    whole, partial = CorpusReading(sentences), Reading()
-    deque(whole, maxlen=0)
+    whole, partial = read_whole(sentences), Reading()
     next(sentences.read(partial))
     assert (partial.counts["words"], partial.skipped.to_json()) == (3, [])
-    again = Reading()
-    deque(sentences.read(again), maxlen=0)
-    assert (whole.reading.counts["words"], whole.reading.skipped.reasons) == (12, again.skipped.reasons)
+    assert (whole.counts["words"], whole.skipped.reasons) == (12, read_whole(sentences).skipped.reasons)

@@ -23,7 +23,7 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
     table = app.dataframe[0].value.set_index("relation")
     assert table.loc["det", "paper"] == 94.3
     assert metrics(app)["Best head"] == f"{table.loc['det', 'accuracy']:.0f}%"
-    assert "Read as CoNLL-U; trees read with function words" in words(app)
+    assert "Trees: function words as governors; read as CoNLL-U" in words(app)
     assert "Head 1-2 in sentences with det" in words(app)
     assert f"offset {table.loc['det', 'offset']:+d} (" in words(app)
     assert "UAS with punctuation" in words(app) and "the last word to itself" in words(app)
@@ -32,7 +32,7 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
 def test_choices_compute_nothing_anew() -> None:
     app = open_app("dependency_heads")
     app.segmented_control(key="view").set_value("as-is").run()
-    assert "trees as in the file" in words(app)
+    assert "Trees: as annotated" in words(app)
     assert "nmod:poss" in set(app.dataframe[0].value["relation"])
     app.checkbox(key="merge").set_value(True).run()
     assert not any(":" in relation for relation in app.dataframe[0].value["relation"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from bertviz_core.analyses.findings import SHOWN, decide, of_heads
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.heads import Head, all_heads, highest
@@ -72,7 +73,6 @@ class Ablation(HeadAverages):
     """
 
     analysis: ClassVar[str] = "ablation"
-    more_tables: ClassVar[tuple[str, ...]] = ("groups", "curve", "words")
     loss: float
     right: int
     masked: int
@@ -102,10 +102,10 @@ class Ablation(HeadAverages):
         """The head with the largest change, in either direction."""
         return highest(np.abs(self[quantity]))
 
-    def matter(self) -> int:
-        """How many heads make the loss rise by more than their 95% interval when they are switched off; none where a
-        single segment leaves no interval."""
-        return int((self["loss_change"] > self.interval("loss_change")).sum())
+    @property
+    def matters(self) -> np.ndarray:
+        """(layer, head) whether the loss is shown to rise without the head."""
+        return decide(of_heads(self, "loss_change")) == SHOWN
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""
@@ -142,14 +142,6 @@ class Ablation(HeadAverages):
             "curve": pd.DataFrame({"removed": self.removed, "loss": self.removed_loss}),
             "words": pd.DataFrame(words),
         }
-
-    def claim(self) -> str:
-        top = self.largest("loss_change")
-        return (
-            f"Without head {top.label()} the masked-word loss changes by "
-            f"{self['loss_change'][top]:+.3f} nats, the most of any head; without {self.matter()} of "
-            f"{self['loss_change'].size} heads it rises by more than the 95% interval."
-        )
 
     def summary(self) -> dict[str, Any]:
         curve = {"removed": self.removed.tolist(), "loss": self.removed_loss.tolist()}

@@ -71,7 +71,6 @@ class Clustering(Result):
     """
 
     analysis: ClassVar[str] = "clustering"
-    more_tables: ClassVar[tuple[str, ...]] = ("pairs",)
 
     divergence: np.ndarray
     averages: np.ndarray
@@ -176,9 +175,6 @@ class Clustering(Result):
         first, second = np.triu_indices(len(names), 1)
         columns = {"other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": tidy({"head": names[first].tolist()}, columns)}
-
-    def claim(self) -> str:
-        return f"{self.closeness.text(nats(self.summed))}; the stress of the embedding is {self.stress:.2f}."
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         """A row for each head; the labels of the nearest ones count from `base`."""

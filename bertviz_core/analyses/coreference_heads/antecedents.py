@@ -18,7 +18,8 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     TYPE_ROWS,
     by_type,
 )
-from bertviz_core.analyses.proportions import Estimate, is_above, scored, share, wilson
+from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
+from bertviz_core.analyses.proportions import Estimate, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Choice, all_heads, highest
 
@@ -45,7 +46,6 @@ class AntecedentCounts(Result):
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "groups")
 
     correct: np.ndarray
     group_n: np.ndarray
@@ -114,9 +114,18 @@ class AntecedentCounts(Result):
             right += typed[:, *head, fold]
         return share(right, self.n)
 
+    def gain(self, system: str, direction: int = 0) -> Interval:
+        """How far the best head's held-out accuracy on all mentions is above that of a system; CHANCE and RANDOM are
+        exact, without an interval."""
+        n, share, other = self.n[0], self.heldout(direction=direction)[0], self.of_system(system)[0]
+        if system not in (CHANCE, RANDOM):
+            return of_gain(share, other, n)
+        low, high, enough = of_share(share, n)
+        return Interval(low - other, high - other, enough)
+
     def is_above(self, system: str, direction: int = 0) -> bool:
-        """Whether the best head on all mentions is above a system (docs/methods.md, section 6)."""
-        return bool(is_above(self.heldout(direction=direction)[0], self.n[0], self.of_system(system)[0]))
+        """Whether the best head on all mentions is above a system."""
+        return bool(decide(self.gain(system, direction)) == SHOWN)
 
     def of_system(self, name: str) -> np.ndarray:
         """(type,) accuracy of one of the systems; of CHANCE the mean of 1 / candidates, of RANDOM of antecedents /
@@ -188,19 +197,6 @@ class AntecedentCounts(Result):
             "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, scored(right, self.n[:, None])),
             "groups": by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy())),
         }
-
-    def claim(self) -> str:
-        best, other = self.head_row(self.best()), self.better_direction()
-        heldout = "" if np.isnan(best["heldout_accuracy"]) else f"; {best['heldout_accuracy']:.1%} held out"
-        systems = zip(self.systems, self.systems_accuracy[:, 0], strict=True)
-        more = f"; {', '.join(f'{name} {accuracy:.1%}' for name, accuracy in systems)}."
-        if other:
-            accuracy = self.head_row(other)["accuracy"]
-            more += f" Read antecedent → mention, head {other.head.label()} finds more: {accuracy:.1%}."
-        return (
-            f"{best['system'].capitalize()}, mention → antecedent, finds an antecedent of {best['accuracy']:.1%} of "
-            f"{best['n']:,} mentions (95% interval {best['low']:.1%} to {best['high']:.1%}{heldout}){more}"
-        )
 
     def arrays(self) -> dict[str, Any]:
         return {

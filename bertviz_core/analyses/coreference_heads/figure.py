@@ -15,7 +15,7 @@ from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIO
 from bertviz_core.analyses.proportions import share, wilson
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import escaped, tabular
+from bertviz_core.plotting.latex import tabular
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
 from bertviz_core.plotting.template import finish
 
@@ -113,12 +113,6 @@ def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, b
 def latex(result: AntecedentCounts) -> str:
     """A row for each system and each best head, a column for each type, percent (booktabs)."""
     table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
-    rows = [
-        (
-            escaped(name),
-            *("--" if np.isnan(values.get(kind, np.nan)) else f"{100 * values[kind]:.1f}" for kind in TYPE_ROWS),
-        )
-        for name, values in table.iterrows()
-    ]
-    counts = [rf"{kind.capitalize()} ($n$ = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    return tabular("l" + "r" * len(TYPE_ROWS), ("Model", *counts), rows)
+    counts = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
+    percents = 100 * table.reindex(columns=list(TYPE_ROWS)).rename(columns=counts)
+    return tabular(percents.rename_axis("Model").reset_index())

@@ -23,7 +23,6 @@ class CoreferenceHeads(ViewedResult):
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    more_tables: ClassVar[tuple[str, ...]] = AntecedentCounts.more_tables
 
     correct: np.ndarray
     group_n: np.ndarray

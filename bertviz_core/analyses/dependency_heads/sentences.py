@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS, ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
 from bertviz_core.analyses.details import InOrder, StoredParts
 from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
@@ -96,7 +96,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     """
 
     relation: str = ALL
-    view: str = "as-is"
+    view: str = DEFAULT_VIEW
     merge_subtypes: bool = False
 
     def blocks(self, collection: ShownRelations | StoredParts) -> Iterator[Block]:

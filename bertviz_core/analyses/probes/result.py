@@ -53,7 +53,6 @@ class Probes(Result):
     """
 
     analysis: ClassVar[str] = "probes"
-    more_tables: ClassVar[tuple[str, ...]] = ("relations", "distances", "weights", "layers", "curves")
     probes: list[str]
     metrics: list[str]
     score: np.ndarray
@@ -117,14 +116,6 @@ class Probes(Result):
             "layers": tidy({"layer": list(range(len(self.layers)))}, {"UUAS": self.layers}),
             "curves": pd.concat(curves).reset_index() if curves else pd.DataFrame(),
         }
-
-    def claim(self) -> str:
-        frame = self.to_frame()
-        scores = [
-            f"{row.probe.replace('-', ' ')} {row.score:.1%} ({row.low:.1%} to {row.high:.1%})"
-            for row in frame.itertuples()
-        ]
-        return f"UAS on the test part (UUAS of the structural probe), with 95% intervals: {'; '.join(scores)}."
 
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")

@@ -16,9 +16,9 @@ DEFAULT_ORDER = "eid-etype-head-other"
 
 
 def is_corefud(lines: Sequence[Line]) -> bool:
-    """Whether the comments before the first word, or its ten columns, say so."""
+    """Whether the comments, or a row of ten columns, say so."""
     comments = any(re.match(r"#\s*(global\.Entity|newdoc|sent_id)\b", text) for _, text in lines)
-    return comments or lines[-1][1].count("\t") == COLUMNS - 1
+    return comments or any(text.count("\t") == COLUMNS - 1 for _, text in lines)
 
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:

@@ -1,4 +1,4 @@
-"""How all pages look: margins, the names of buttons that show an arrow alone, the projector, light and dark."""
+"""How all pages look: margins, the names of buttons that show an arrow alone, light and dark."""
 
 from __future__ import annotations
 
@@ -7,33 +7,16 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared.components import component
-from pages.shared.frame import catalogue, choices
+from pages.shared.frame import catalogue
 
-HERE = Path(__file__).parent
+STYLE = Path(__file__).parent / "appearance.css"
 
 
 def apply() -> None:
-    """Add the style sheets to the page; they take no room."""
-    st.html(HERE / "appearance.css")
-    if choices.projecting():
-        st.html(HERE / "projector.css")
+    """Add the style sheet to the page; it takes no room."""
+    st.html(STYLE)
 
 
 def choose() -> None:
-    """The switches of the sidebar."""
-    choices.toggle(
-        "Projector",
-        key=choices.PROJECTOR,
-        help="Larger type, stronger lines and no sidebar, to be read from the back of a room.",
-    )
+    """The switch of the sidebar between light and dark."""
     component("theme_switch")(data={"pages": [entry.name for entry in catalogue.ENTRIES]}, key="theme")
-
-
-def leave_projector() -> None:
-    """The way back to the sidebar, on the page itself."""
-    if choices.projecting():
-        st.button("Close projector", key="leave-projector", on_click=_leave, icon=":material/close_fullscreen:")
-
-
-def _leave() -> None:
-    st.session_state[choices.PROJECTOR] = False

@@ -116,7 +116,7 @@ def _say_whose(chosen: str, upload: Upload, kind: str) -> None:
 def _add_corpus(kind: str) -> None:
     _, files, paste = UPLOAD_FORMS[kind]
     st.file_uploader(
-        f"{files}. Several files of one kind, zip and tar become one corpus.",
+        f"{files}. Several files of one kind, or those of a zip, become one corpus.",
         key=_uploader(),
         accept_multiple_files=True,
         on_change=_take_upload,

@@ -185,7 +185,7 @@ def stepper(selection: Selection) -> None:
             format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
             label_visibility="collapsed",
             on_change=_take,
-            width=choices.wide(131),
+            width=131,
         )
         step_button(1, options, "page")
 

@@ -15,13 +15,13 @@ from pages.shared import page, services, stored_result
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
-from pages.shared.views import head_view
+from pages.shared.views import findings_view, head_view
 
 Values = dict[HeadColumn, np.ndarray]  # (layer, head)
 
 
 def show(analysis: Analysis) -> None:
-    """Claim, map, chosen head, top segments, table, downloads, About and provenance."""
+    """Finding, map, chosen head, top segments, table, downloads, About and provenance."""
     selection = sidebar.current()
     page.header(analysis.name, selection)
     request = selection.request(analysis.name)
@@ -42,7 +42,7 @@ def show(analysis: Analysis) -> None:
 def _heads(analysis: Analysis, result: Result, values: Values, selection: Selection) -> None:
     """What the columns say of all heads, and of the chosen one."""
     chosen = head_view.choose(analysis, result)
-    _claim(chosen, result, values[chosen], selection)
+    findings_view.headline(analysis.column_finding(chosen, result, selection.base))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown(f"**Head map**: {plain(chosen.label)}")
@@ -59,20 +59,6 @@ def _heads(analysis: Analysis, result: Result, values: Values, selection: Select
     st.subheader("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
     page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
-
-
-def _claim(column: HeadColumn, result: Result, values: np.ndarray, selection: Selection) -> None:
-    """The heads above the baseline; without one, the head with the highest value."""
-    if column.baseline is None:
-        head = highest(values)
-        value = plain(column.text(values[head]))
-        st.markdown(f"**Head {head.label(selection.base)} has the highest {plain(column.label)}: {value}.**")
-        return
-    baseline, name = column.baseline(result)
-    above = head_view.over(values, baseline, selection.base)
-    verb = "are" if len(above) != 1 else "is"
-    reference = f"{plain(name)} ({plain(column.text(baseline))})"
-    head_view.claim(above, values.size, f"{verb} above {reference} in {plain(column.label)}")
 
 
 def _key_numbers(

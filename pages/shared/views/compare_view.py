@@ -62,8 +62,8 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
 
 
 def _runs(analysis: str, chosen: Checkpoint) -> Runs:
-    """Address -> name of what this reader may see: own models and corpora, the samples, and the demo's training. Those
-    of the chosen model come first, then those of the demo model; of these the plain ones."""
+    """Address -> name of what this reader may see: own models and corpora, the samples, and the training that ships.
+    Those of the chosen model come first, then those of the demo model; of these the plain ones."""
     corpora, access = _corpora(analysis), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
     stored_runs, ranked = services.runs(), []
