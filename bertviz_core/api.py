@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.local_run import needs_masked_lm
+from bertviz_core.analyses.local_runner import needs_masked_lm
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.api_results import AnalysisResult, AttentionLines

@@ -76,8 +76,8 @@ class Analysis:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
-        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
-                                                                      examples of a chunk; optional
+        measure.run(model, settings, examples, accumulators, progress, batch_tokens)   in place of the engine's pass
+                                                                      over the examples of a chunk; optional
         measure.run_stages(examples, accumulator, progress, run_stage, batch_tokens)   in its place, for several passes,
                                                                       each of which `run_stage` computes in parts
         measure.take_details(accumulator) -> details                  what they keep beside the result

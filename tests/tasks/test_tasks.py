@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import durations, local_run, requests
+from bertviz_core.analyses import durations, local_runner, requests
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
@@ -43,13 +43,13 @@ def uploaded(store):
 @pytest.fixture
 def loads(monkeypatch):
     """Names of the models that were loaded."""
-    names, real = [], local_run.load_model
+    names, real = [], local_runner.load_model
 
     def counted(together, execution):
         names.append(together[0].checkpoint.name)
         return real(together, execution)
 
-    monkeypatch.setattr(local_run, "load_model", counted)
+    monkeypatch.setattr(local_runner, "load_model", counted)
     return names
 
 
