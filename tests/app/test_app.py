@@ -194,7 +194,7 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
 def test_gradients_say_what_this_run_shows() -> None:
     app = open_app("sep_gradients", head="2-3")
     assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked-word accuracy"]
-    assert "Attention to [SEP] is highest in layer" in words(app)
+    assert "of its attention on [SEP]" in words(app)
     assert "Head 2-3" in words(app)
     app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
     assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")
