@@ -46,7 +46,7 @@ st.markdown(
 )
 entries = [
     ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
-    ("Heads that matter", f"{worse} of {change.size}", "rise above its interval"),
+    ("Heads that matter", f"{worse} of {change.size}", f"over {result.over}"),
 ]
 if "to_sep_loss_change" in result.present:
     at = result.largest("to_sep_loss_change")
@@ -60,11 +60,11 @@ alt = "Change of the masked-word loss by layer, a dot for each head: without the
 heading = "**Change of the loss** by layer, a dot for each head"
 head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading, column.label)
 page.metrics(entries)
-st.caption("A head matters where the loss without it rises by more than its 95% interval.")
+st.caption(f"A head matters where the loss without it rises by more than its 95% interval over {result.over}.")
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head {selection.label}**: each change with its 95% interval over segments, and its rank")
+    st.markdown(f"**Head {selection.label}**: each change with its 95% interval, and its rank")
     rows = head_rows(result, head)
     st.dataframe(rows, hide_index=True, column_config=WIDTHS, alt=f"Every value of head {selection.label}")
     st.subheader("Does the gradient tell?")
@@ -102,7 +102,7 @@ page.ending(
     "Beyond the paper. L is the masked-word loss of a segment, with the same masked words as on the page [SEP] "
     "gradients. A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
     "“without [SEP]” sets only its attention to [SEP] to 0, and leaves the other weights as they are. Changes are "
-    "paired by segment; intervals are 95% over segments. E is the gradient estimate of Michel et al. Behaviors are "
+    "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
     "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read.",
     measure,
     section=12,

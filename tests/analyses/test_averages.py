@@ -170,7 +170,7 @@ def test_a_text_of_one_document_has_intervals_over_its_segments():
     values = np.random.default_rng(1).random((6, LAYERS, HEADS, 2)).astype(np.float32)
     fields = fed(values, range(6), np.zeros(6, dtype=int)).result() | {"provenance": {}, "texts": {}}
     result = HeadAverages(**fields)
-    assert result.over("one") == "6 segments" and result.units.tolist() == [6, 6]
+    assert result.over == "6 segments" and result.units.tolist() == [6, 6]
     error = values[:, 1, 2, 0].astype(float).std(ddof=1) / 6**0.5
     assert result.interval("one")[1, 2] == pytest.approx(2.570582 * error, rel=1e-5)
 
@@ -201,7 +201,7 @@ def test_quantities_by_name(averages):
         averages["three"]
     assert averages.interval("one")[0, 0] == pytest.approx(0.01 * oracle.t_quantile(2.5))
     assert averages.interval("one", 6)[0, 0] == pytest.approx(0.01 * oracle.t_quantile(2.5, 0.05 / 6))
-    assert averages.over("one") == "4 documents (too few documents to decide anything)"
+    assert averages.over == "4 documents (too few documents to decide anything)"
     assert averages.layer_means("one").tolist() == pytest.approx([1.1 / 3, 0.5])
 
 

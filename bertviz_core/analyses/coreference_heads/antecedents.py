@@ -99,6 +99,10 @@ class AntecedentCounts(Result):
         }
 
     @property
+    def over(self) -> str:
+        return over(int(self.documents[0]), "documents")
+
+    @property
     def documents(self) -> np.ndarray:
         """(type,) documents with items of each of TYPE_ROWS."""
         return pooled(self.item_moments)[0, COLUMNS["type"]].astype(np.int64)
@@ -207,7 +211,9 @@ class AntecedentCounts(Result):
 
     def claim(self) -> str:
         best, other = self.head_row(self.best()), self.better_direction()
-        heldout = "" if np.isnan(best["heldout_accuracy"]) else f"; {best['heldout_accuracy']:.1%} held out"
+        interval = f"95% interval {best['low']:.1%} to {best['high']:.1%} over {self.over}"
+        checked = "no interval over one document" if np.isnan(best["low"]) else interval
+        checked += "" if np.isnan(best["heldout_accuracy"]) else f"; {best['heldout_accuracy']:.1%} held out"
         systems = zip(self.systems, self.systems_accuracy[:, 0], strict=True)
         more = f"; {', '.join(f'{name} {accuracy:.1%}' for name, accuracy in systems)}."
         if other:
@@ -215,8 +221,7 @@ class AntecedentCounts(Result):
             more += f" Read antecedent → mention, head {other.head.label()} finds more: {accuracy:.1%}."
         return (
             f"{best['system'].capitalize()}, mention → antecedent, finds an antecedent of {best['accuracy']:.1%} of "
-            f"{best['n']:,} mentions (95% interval {best['low']:.1%} to {best['high']:.1%} over "
-            f"{over(best['documents'], 'documents')}{heldout}){more}"
+            f"{best['n']:,} mentions ({checked}){more}"
         )
 
     def arrays(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
-from bertviz_core.analyses.proportions import MIN_SCORED, wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
@@ -53,7 +53,9 @@ def claim(result: AntecedentCounts, direction: int, selection: Selection) -> Non
     best, n = result.best(direction=direction), int(result.n[0])
     row, label = result.head_row(best), best.head.label(selection.base)
     outside = ", which the paper does not measure" if direction else ""
-    checked = f"{percent(row['low'], n)}–{percent(row['high'], n)}"
+    checked = "no interval over one document"
+    if not np.isnan(row["low"]):
+        checked = f"{percent(row['low'], n)}–{percent(row['high'], n)} over {result.over}"
     if not np.isnan(row["heldout_accuracy"]):
         checked += f"; held out {percent(row['heldout_accuracy'], n)}"
     st.markdown(
@@ -97,6 +99,8 @@ def _verdict(result: AntecedentCounts, direction: int) -> str:
     """Which simple baselines the best head is above on held-out documents."""
     if int(result.n[0]) < MIN_SCORED:
         return f"Fewer than {MIN_SCORED} mentions: too few for a verdict."
+    if result.documents[0] < MIN_UNITS:
+        return f"Fewer than {MIN_UNITS} documents: too few for a verdict."
     if np.isnan(result.heldout(direction=direction)[0]):
         return "One half of the documents has no mention to score: no verdict."
     compared = {RANDOM: "a random candidate (and so chance)"} | {name: name for name in PAPER_SYSTEMS}
@@ -159,10 +163,11 @@ def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> N
     for kind, n, values in zip(TYPE_ROWS, result.n, result.accuracy[choice.direction], strict=True):
         share = values[choice.head]
         if not np.isnan(share):
-            interval = "–".join(percent(float(end), n) for end in wilson(share * n, n))
+            ends = result.interval(choice, kind)
+            interval = "" if np.isnan(ends).any() else f" ({'–'.join(percent(end, n) for end in ends)})"
             rank = f"{ranks(values)[choice.head]} of {values.size}"
-            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)} ({interval})", "rank": rank})
-    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")
+            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)}{interval}", "rank": rank})
+    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}; 95% intervals over {result.over}")
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 
 
