@@ -55,7 +55,7 @@ if {"to_sep", "to_other", "attention_to_sep"} <= set(result.present):
         alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
         page.chart(page.drawn(shares_figure, result, selection.base), "shares-figure", alt, clickable=False)
 
-st.markdown(f"**Head {selection.label}**: each value with its 95% interval over segments, and its rank")
+st.markdown(f"**Head {selection.label}**: each value with its 95% interval over {result.over}, and its rank")
 st.dataframe(head_rows(result, selection.head), hide_index=True, alt=f"Every value of head {selection.label}, by class")
 head_view.examples(result, selection, column)
 st.subheader("All heads")
