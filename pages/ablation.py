@@ -59,7 +59,7 @@ page.metrics(entries)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head {selection.label}**: each change with its 95% interval over segments, and its rank")
+    st.markdown(f"**Head {selection.label}**: each change with its 95% interval, and its rank")
     rows = head_rows(result, head)
     st.dataframe(rows, hide_index=True, column_config=WIDTHS, alt=f"Every value of head {selection.label}")
     st.subheader("Does the gradient tell?")
@@ -97,7 +97,7 @@ page.ending(
     "Beyond the paper. L is the masked-word loss of a segment, with the same masked words as on the page [SEP] "
     "gradients. A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
     "“without [SEP]” sets only its attention to [SEP] to 0, and leaves the other weights as they are. Changes are "
-    "paired by segment; intervals are 95% over segments. E is the gradient estimate of Michel et al. Behaviors are "
+    "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
     "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read.",
     measure,
     section=12,

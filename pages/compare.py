@@ -49,10 +49,12 @@ st.subheader("Best heads")
 compare_view.best(comparison)
 page.downloads(comparison)
 page.about(
-    r"z = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad s^2 = \frac{p(1-p)}{n} \text{ for a proportion}",
-    "Standard errors of averages are over segments. p is two-sided under a normal distribution, and adjusted for all "
-    "heads of one quantity by Holm's method; heads under .05 are marked. The interval of a difference of two "
-    "proportions is Newcombe's. The best head of a quantity is picked on the data that it is scored on, in both runs.",
+    r"t = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad \nu = \frac{(s_A^2 + s_B^2)^2}"
+    r"{s_A^4 / \nu_A + s_B^4 / \nu_B}",
+    "Standard errors are by document. Averages are compared by Welch's test, proportions by the test whose interval "
+    "is Newcombe's, with an effective number of mentions where those of a document are alike. p is two-sided, and "
+    "adjusted for all heads of one quantity by Holm's method; heads under .05 are marked. The best head of a quantity "
+    "is picked on the data that it is scored on, in both runs.",
     Change.of,
     section=13,
 )

@@ -27,6 +27,7 @@ class DocumentSums:
         numbers: (document,) the incomplete ones.
         sums: (document, layer, ...) their sums.
         rows: For each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch.
+        is_batch: Whether it was given rows itself: what it was given may be any part of a chunk.
     """
 
     def __init__(self, layers: int, *shape: int) -> None:
@@ -79,6 +80,7 @@ class DocumentSums:
 
     def _complete(self) -> None:
         """Add up the rows of a chunk."""
+        self.is_batch = False
         if not any(self.rows):
             return
         every = np.unique(np.concatenate([numbers for rows in self.rows for numbers, _ in rows]))

@@ -16,7 +16,7 @@ import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.analyses.proportions import MIN_UNITS, t_quantile, wilson
+from bertviz_core.analyses.proportions import MIN_UNITS, over, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, highest
 
@@ -69,6 +69,10 @@ def of_heads(result: HeadAverages, quantity: str, comparisons: int | None = None
 
 def _enough(result: HeadAverages, quantity: str) -> bool:
     return bool(result.units[result.quantities.index(quantity)] >= MIN_UNITS)
+
+
+def _over(result: HeadAverages, quantity: str) -> str:
+    return over(int(result.units[result.quantities.index(quantity)]), result.unit)
 
 
 def of_layers(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
@@ -184,7 +188,7 @@ class Statement:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         few = ""
         if isinstance(result, HeadAverages) and answer.quantity and not _enough(result, answer.quantity):
-            few = f" Only {result.over(answer.quantity)}."
+            few = f" Only {_over(result, answer.quantity)}."
         answer = answer._replace(sentence=answer.sentence + few)
         return Finding(
             f"{analysis}.{self.name}", analysis, self.section, self.statement, self.rule,

@@ -58,9 +58,10 @@ class HeadAverages(Result):
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 
-    def over(self, quantity: str) -> str:
-        """What an interval is over, as "38 documents"; says where they are too few to decide anything."""
-        return over(int(self.units[self.quantities.index(quantity)]), self.unit)
+    @property
+    def over(self) -> str:
+        why = " of one document" if self.unit == "segments" else ""
+        return over(int(self.units.max(initial=0)), self.unit) + why
 
     @property
     def present(self) -> list[str]:

@@ -53,9 +53,14 @@ class Result(ABC):
         return {}
 
     @property
+    def over(self) -> str:
+        """What the 95% intervals are over, as "38 documents"; empty where each word counts for itself."""
+        return ""
+
+    @property
     def notes(self) -> list[str]:
         """What a reader must know before believing the numbers."""
-        return []
+        return [f"95% intervals are over {self.over}."] if self.over else []
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
@@ -113,6 +118,10 @@ class ViewedResult(Result):
     @property
     def notes(self) -> list[str]:
         return self.default_view().notes
+
+    @property
+    def over(self) -> str:
+        return self.default_view().over
 
 
 Results = Mapping[str, Result]  # by the name of their analysis

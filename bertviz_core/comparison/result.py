@@ -75,17 +75,16 @@ class Comparison(Result):
             untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else self._too_few
             warnings = [note for note in warnings if note != CONSERVATIVE]
             return [*warnings, UNTESTED.get(self.compared, untested)]
-        return [*warnings, f"Intervals are over {self._over}."] if self.changes and self._over else warnings
+        return [*warnings, f"Intervals are over {self.over}."] if self.changes and self.over else warnings
 
     @property
-    def _over(self) -> str:
-        """What intervals are over, where not every word counts for itself."""
+    def over(self) -> str:
         pair = ((name, run[self.opens_on]) for name, run in (("A", self.a), ("B", self.b)))
         return " and ".join(f"{over(run.units, run.unit)} in {name}" for name, run in pair if run.units is not None)
 
     @property
     def _too_few(self) -> str:
-        return f"No difference is marked: {self._over}, where at least {MIN_UNITS} in each run are needed."
+        return f"No difference is marked: {self.over}, where at least {MIN_UNITS} in each run are needed."
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.results import Result
@@ -40,7 +41,8 @@ def heads_table(analysis: Analysis, result: Result) -> Table:
         papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}" if bert else ABSENT
         rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, reference))
     header = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
-    return Table("The highest head and layer of each quantity", header, rows)
+    title = "The highest head and layer of each quantity"
+    return Table(f"{title}; intervals over {result.over}" if isinstance(result, HeadAverages) else title, header, rows)
 
 
 def layers_table(analysis: Analysis, result: Result) -> Table | None:
@@ -76,9 +78,10 @@ def coreference_table(result: AntecedentCounts) -> Table:
     for name, numbers in paper.TABLE_2.items():
         rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
-    return Table(
-        "Table 2: antecedents found, percent with the 95% interval; the paper's rows on CoNLL-2012", header, rows
+    title = (
+        f"Table 2: antecedents found, percent with the 95% interval over {result.over}; the paper's rows on CoNLL-2012"
     )
+    return Table(title, header, rows)
 
 
 def probe_table(result: Probes) -> Table:

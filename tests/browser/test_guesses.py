@@ -55,7 +55,7 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(ad
     title = page.get_by_text("guesses right").first.inner_text()
     again = browser.open_page(chromium, page.url)
     assert again.locator("h3", has_text="Guesses").inner_text() == "Guesses of head 2-3"
-    assert again.get_by_text("which the paper does not measure").count() == 1
+    assert again.get_by_text("paper does not measure this direction").count() == 1
     assert again.get_by_text("guesses right").first.inner_text() == title
     assert page.problems == again.problems == []
     page.close()

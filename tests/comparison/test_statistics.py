@@ -6,42 +6,99 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.comparison.change import holm, newcombe, two_sided
+from bertviz_core.analyses.proportions import Estimate, effective_n, t_quantile
+from bertviz_core.comparison.change import Change, holm
 from tests.oracles import comparison as oracle
+from tests.oracles import uncertainty
 
 shares = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+freedoms = st.floats(1.5, 60)
+documents = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=2)
+
+
+def proportion(right: float, n: int, **more) -> Estimate:
+    return Estimate(np.array([[right / n]]), n=n, **more)
+
+
+def average(mean: float, error: float, **more) -> Estimate:
+    return Estimate(np.array([[mean]]), np.array([[error]]), **more)
 
 
 def test_newcombes_own_examples():
     """Newcombe (1998), table II: 56/70 - 48/80 has .0524 to .3339, 9/10 - 3/10 .1705 to .8090, 10/10 - 0/10 .6075 to
     1.0000."""
-    for (b, n_b), (a, n_a), expected in (
+    for b, a, expected in (
         ((56, 70), (48, 80), (0.0524, 0.3339)),
         ((9, 10), (3, 10), (0.1705, 0.8090)),
         ((10, 10), (0, 10), (0.6075, 1.0)),
     ):
-        found = newcombe(np.array(a / n_a), n_a, np.array(b / n_b), n_b)
-        assert found == pytest.approx(expected, abs=5e-5)
+        change = Change.of(proportion(*a), proportion(*b))
+        assert (change.low.item(), change.high.item()) == pytest.approx(expected, abs=5e-5)
 
 
 @given(shares, shares)
-def test_the_interval_of_two_proportions(a, b):
-    low, high = newcombe(np.array([a[0] / a[1]]), a[1], np.array([b[0] / b[1]]), b[1])
-    assert (low[0], high[0]) == pytest.approx(oracle.newcombe(*a, *b), abs=1e-9)
+def test_shares_differ_where_newcombes_interval_excludes_0(a, b):
+    change = Change.of(proportion(*a), proportion(*b))
+    low, high = oracle.newcombe(*a, *b)
+    assert (change.low.item(), change.high.item()) == pytest.approx((low, high), abs=1e-9)
+    if min(abs(low), abs(high)) > 1e-9:
+        assert change.marked.item() == (low > 0 or high < 0)
 
 
-@given(st.floats(-3, 3), st.floats(0.2, 2))
-def test_p_is_the_area_of_both_tails(difference, error):
-    found = two_sided(np.array([difference]), np.array([error]))[0]
-    assert found == pytest.approx(oracle.p_value(difference, error), abs=1e-7)
+@settings(max_examples=20)
+@given(shares, shares)
+def test_p_is_the_level_whose_interval_ends_at_0(a, b):
+    p = Change.of(proportion(*a), proportion(*b)).p.item()
+    if 1e-6 < p < 1:
+        z = uncertainty.t_quantile(1e6, p)
+        ends = oracle.newcombe(*a, *b, z)
+        assert min(map(abs, ends)) < 1e-3
+
+
+def test_one_mention_decides_nothing():
+    change = Change.of(proportion(0, 1), proportion(1, 1))
+    assert change.p.item() > 0.05 and change.low.item() < 0
+
+
+@given(documents)
+def test_the_effective_number_of_mentions(counts):
+    right, n = (np.array(each, dtype=float) for each in zip(*counts, strict=True))
+    moments = np.array([len(n), (n * n).sum(), (n * right).sum(), (right * right).sum()])
+    size, freedom = effective_n(right.sum(), n.sum(), moments)
+    assert size == pytest.approx(uncertainty.effective_n(counts), rel=1e-6)
+    assert freedom + 1 == pytest.approx(uncertainty.kish(n.tolist()))
+
+
+@settings(max_examples=20)
+@given(st.floats(-3, 3), st.floats(0.2, 2), freedoms, st.floats(0.2, 2), freedoms)
+def test_averages_by_welchs_test(difference, error_a, freedom_a, error_b, freedom_b):
+    change = Change.of(average(0, error_a, freedom=freedom_a), average(difference, error_b, freedom=freedom_b))
+    error = math.hypot(error_a, error_b)
+    freedom = uncertainty.welch(error_a**2, freedom_a, error_b**2, freedom_b)
+    assert change.p.item() == pytest.approx(uncertainty.t_tails(abs(difference) / error, freedom), abs=1e-7)
+    half = uncertainty.t_quantile(freedom) * error
+    assert (change.low.item(), change.high.item()) == pytest.approx((difference - half, difference + half), rel=1e-6)
+
+
+def test_what_too_few_units_would_show_has_no_p():
+    for units, tested in ((4, False), (5, True), (None, True)):
+        for make, values in ((average, ((0.1, 0.01), (0.9, 0.01))), (proportion, ((10, 100), (90, 100)))):
+            change = Change.of(make(*values[0], units=units), make(*values[1], units=40))
+            assert change.untested != tested and change.marked.item() == tested
 
 
 def test_p_without_errors():
-    found = two_sided(np.array([0.0, 0.5, 0.5]), np.array([0.0, 0.0, math.nan]))
-    assert found[:2].tolist() == [1.0, 0.0] and math.isnan(found[2])
+    same = Change.of(average(0.5, 0), average(0.5, 0)).p.item()
+    other, unknown = (Change.of(average(0, error), average(0.5, error)).p.item() for error in (0.0, math.nan))
+    assert same == 1 and other == 0 and math.isnan(unknown)
+
+
+def test_intervals_that_hold_together_are_wider():
+    for freedom in (3.0, 17.5, 1e6):
+        assert t_quantile(freedom, 12) == pytest.approx(uncertainty.t_quantile(freedom, 0.05 / 12), rel=1e-5)
 
 
 def test_holm_worked_by_hand():

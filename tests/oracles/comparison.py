@@ -25,9 +25,9 @@ def holm_rejects(p, alpha):
     return rejected
 
 
-def wilson(right, n):
+def wilson(right, n, z=1.959963984540054):
     """Both roots of (x - p)^2 = z^2 x (1 - x) / n, found by bisection."""
-    z, p = 1.959963984540054, right / n
+    p = right / n
 
     def excess(x):
         return (x - p) ** 2 - z**2 * x * (1 - x) / n
@@ -41,10 +41,10 @@ def wilson(right, n):
     return root(p, 0.0), root(p, 1.0)
 
 
-def newcombe(right_a, n_a, right_b, n_b):
+def newcombe(right_a, n_a, right_b, n_b, z=1.959963984540054):
     """The interval of b - a by Newcombe's method 10."""
     a, b = right_a / n_a, right_b / n_b
-    (low_a, high_a), (low_b, high_b) = wilson(right_a, n_a), wilson(right_b, n_b)
+    (low_a, high_a), (low_b, high_b) = wilson(right_a, n_a, z), wilson(right_b, n_b, z)
     low = b - a - math.sqrt((b - low_b) ** 2 + (high_a - a) ** 2)
     high = b - a + math.sqrt((high_b - b) ** 2 + (a - low_a) ** 2)
     return low, high

@@ -27,7 +27,7 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 )
 from bertviz_core.analyses.coreference_heads.tables import groups_table, heads_table, table_2
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, share
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, over, share
 from bertviz_core.analyses.results import Result, to_lists
 from bertviz_core.heads import Choice, Head, highest
 
@@ -96,6 +96,10 @@ class AntecedentCounts(Result):
             )
             if n
         }
+
+    @property
+    def over(self) -> str:
+        return over(int(self.documents[0]), "documents")
 
     @property
     def documents(self) -> np.ndarray:

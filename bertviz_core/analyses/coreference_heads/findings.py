@@ -12,7 +12,7 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
-from bertviz_core.analyses.proportions import MIN_SCORED, over
+from bertviz_core.analyses.proportions import MIN_SCORED
 from bertviz_core.heads import arrow
 
 CLOSE = 0.1
@@ -34,7 +34,7 @@ def beside(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
         f"of {row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%} over "
-        f"{over(row['documents'], 'documents')}{heldout}); {name.format(system)} finds {other:.1%}.{few}",
+        f"{counts.over}{heldout}); {name.format(system)} finds {other:.1%}.{few}",
         best.head,
     )
 

@@ -132,7 +132,7 @@ def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
     """(label, value, beside it): both means, how many heads differ, the chosen head."""
     marked, tested = str(int(change.marked.sum())), f"of {change.a.size}, adjusted p < {ALPHA}"
     if change.untested:
-        marked, tested = "–", "no standard errors"
+        marked, tested = "–", "not tested"
     entries = [
         ("Mean over heads, A", number(float(np.nanmean(change.a))), ""),
         ("Mean over heads, B", number(float(np.nanmean(change.b))), ""),

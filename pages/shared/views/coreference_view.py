@@ -17,7 +17,6 @@ from bertviz_core.analyses.coreference_heads.findings import above, direction_fi
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
-from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
@@ -146,10 +145,11 @@ def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> N
     for kind, n, values in zip(TYPE_ROWS, result.n, result.accuracy[choice.direction], strict=True):
         share = values[choice.head]
         if not np.isnan(share):
-            interval = "–".join(percent(float(end), n) for end in wilson(share * n, n))
+            ends = result.interval(choice, kind)
+            interval = "" if np.isnan(ends).any() else f" ({'–'.join(percent(end, n) for end in ends)})"
             rank = f"{ranks(values)[choice.head]} of {values.size}"
-            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)} ({interval})", "rank": rank})
-    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}")
+            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)}{interval}", "rank": rank})
+    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}; 95% intervals over {result.over}")
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 
 

@@ -81,7 +81,8 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
         if (values := column.read(result)) is not None:
             rank = f"{ranks(values)[head]} of {values.size}"
             rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
-    st.markdown(f"**Head {selection.label}**")
+    over = f", with 95% intervals over {result.over}" if isinstance(result, HeadAverages) else ""
+    st.markdown(f"**Head {selection.label}**{over}")
     st.dataframe(
         rows, hide_index=True, height="content", alt=f"Every quantity of head {selection.label}, with interval and rank"
     )
