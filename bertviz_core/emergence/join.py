@@ -12,7 +12,7 @@ import numpy as np
 from bertviz_core.emergence.result import BY_STEP, Emergence
 from bertviz_core.errors import InputError
 
-SAME = ("quantities", "relations", "uniform", "n", "offsets", "offset_correct")
+SAME = ("quantities", "units", "unit", "relations", "uniform", "n", "offsets", "offset_correct")
 CLOSE = 1e-4  # how far the checkpoint that both parts have may differ, which was computed twice
 
 
