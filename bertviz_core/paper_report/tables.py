@@ -78,10 +78,8 @@ def coreference_table(result: AntecedentCounts) -> Table:
     for name, numbers in paper.TABLE_2.items():
         rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
-    title = (
-        f"Table 2: antecedents found, percent with the 95% interval over {result.over}; the paper's rows on CoNLL-2012"
-    )
-    return Table(title, header, rows)
+    title = f"Table 2: antecedents found, percent with the 95% interval over {result.over}"
+    return Table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
 
 
 def probe_table(result: Probes) -> Table:

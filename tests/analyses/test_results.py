@@ -16,7 +16,9 @@ from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.head_averages import TOP, averages_of
 from bertviz_core.analyses.results import Result, head_frame, renamed, to_lists
 
+FIELDS = ("provenance", "quantities", "error", "segments", "units", "effective_units", "unit")
 SurfacePatterns = averages_of("surface_patterns")
+COUNTS = np.array([3, 0]), np.array([2.5, np.nan]), "documents"
 
 
 def made(kind=Entropy) -> Entropy:
@@ -25,13 +27,13 @@ def made(kind=Entropy) -> Entropy:
     mean[1] = np.nan
     top = rng.integers(0, 9, (2, 3, 4, TOP))
     texts = {"3": {"where": "line 7", "tokens": ["[CLS]", "größer", "🙂", "[SEP]"]}}
-    return kind({"note": "Ü", "none": None}, ["a", "b"], mean, mean / 9, np.array([5, 0]), top, top / 9, texts)
+    return kind({"note": "Ü", "none": None}, ["a", "b"], mean, mean / 9, np.array([5, 0]), *COUNTS, top, top / 9, texts)
 
 
 def test_everything_comes_back():
     before = made()
     after = Entropy.from_bytes(before.to_bytes())
-    for name in ("mean", "error", "segments", "top", "top_values"):
+    for name in ("mean", "error", "segments", "units", "effective_units", "top", "top_values"):
         one, other = getattr(before, name), getattr(after, name)
         np.testing.assert_array_equal(one, other)
         assert one.dtype == other.dtype
@@ -41,7 +43,7 @@ def test_everything_comes_back():
 def test_arrays_in_any_memory_order_come_back():
     before = made()
     turned = Entropy(
-        **{name: getattr(before, name) for name in ("provenance", "quantities", "error", "segments")},
+        **{name: getattr(before, name) for name in FIELDS},
         mean=np.asfortranarray(before.mean),
         top=before.top,
         top_values=before.top_values[..., ::-1],

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from bertviz_core.library.result import AnalysisResult
 
 from bertviz_core import exports
 from bertviz_core.analyses.findings import DECIDED, Finding
@@ -13,7 +14,6 @@ from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.results import Results
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
-from bertviz_core.library.result import AnalysisResult
 from bertviz_core.models.checkpoint import find
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.paper_report.blocks import Bullets, Paragraph, Table

@@ -27,9 +27,12 @@ from bertviz_core.settings import Settings
 from tests.analyses import measures
 from tests.families import FAMILIES, save
 from tests.oracles import comparison as oracle
-from tests.oracles import reference
+from tests.oracles import reference, uncertainty
 
-TEXT = "the cat sat on the mat .\nthe dog slept .\n\na river .\nit ran .\n\nwe talk , walk .\nand close .\n\n"
+TEXT = (
+    "the cat sat on the mat .\nthe dog slept .\n\na river .\nit ran .\n\nwe talk , walk .\nand close .\n\n"
+    "people walk .\nthe lamps are lit .\n\nthe old wind .\na dog , home .\n\nit sat .\nthe mills turn .\n\n"
+)
 SETTINGS = Settings(max_length=24)
 
 
@@ -49,7 +52,13 @@ def error_of(comparison, quantity):
     return np.hypot(*(run[quantity].standard_error for run in (comparison.a, comparison.b)))
 
 
-def test_differences_of_averages_with_errors_over_segments(run, demo, source):
+def freedom_of(comparison, quantity, head):
+    """Welch's degrees of freedom of one head."""
+    sides = (comparison.a[quantity], comparison.b[quantity])
+    return uncertainty.welch(*(part for side in sides for part in (side.standard_error[head] ** 2, side.freedom)))
+
+
+def test_differences_of_averages_with_errors_by_document(run, demo, source):
     a, b = run("surface_patterns", demo), run("surface_patterns", demo, mode="paper")
     comparison = compare(a, b)
     change, errors = comparison.changes["to_sep"], error_of(comparison, "to_sep")
@@ -57,13 +66,18 @@ def test_differences_of_averages_with_errors_over_segments(run, demo, source):
     for mode in ("corrected", "paper"):
         segments = measures.model_segments(demo, source(TEXT), replace(SETTINGS, mode=mode))
         sides.append([[reference.surface_patterns(maps[3][2], kinds)["to_sep"] for maps, kinds in segments]])
-    (mean_a, error_a), (mean_b, error_b) = (oracle.mean_and_error(side[0]) for side in sides)
+    one_each = ([[value] for value in side[0]] for side in sides)  # segments of each document
+    (mean_a, error_a, units), (mean_b, error_b, _) = map(uncertainty.by_document, one_each)
     error = (error_a**2 + error_b**2) ** 0.5
     assert change.difference[3, 2] == pytest.approx(mean_b - mean_a, abs=1e-5)
     assert errors[3, 2] == pytest.approx(error, abs=1e-5)
-    assert change.high[3, 2] == pytest.approx(mean_b - mean_a + 1.959964 * error, abs=1e-5)
+    freedom = uncertainty.welch(error_a**2, units - 1, error_b**2, units - 1)
+    half = uncertainty.t_quantile(freedom) * error
+    assert change.high[3, 2] == pytest.approx(mean_b - mean_a + half, abs=1e-4)
+    assert f"{units:.0f} documents in A and {units:.0f} documents in B" in " ".join(comparison.notes)
     raw = [
-        oracle.p_value(d, e) if e else float(d == 0) for d, e in zip(change.difference.flat, errors.flat, strict=True)
+        uncertainty.t_tails(abs(difference) / error, freedom_of(comparison, "to_sep", head))
+        for (head, difference), error in zip(np.ndenumerate(change.difference), errors.flat, strict=True)
     ]
     rejected = oracle.holm_rejects(raw, 0.05)
     assert set(np.flatnonzero(change.marked.reshape(-1)).tolist()) == rejected
@@ -97,8 +111,6 @@ def test_accuracies_are_compared_as_proportions(run):
     right = [result.correct.sum(0).max(0)[row, 1, 0] for result in shown]
     change = comparison.changes["UAS"]
     assert (change.low[1, 0], change.high[1, 0]) == pytest.approx(oracle.newcombe(right[0], n, right[1], n), abs=1e-9)
-    share = [r / n for r in right]
-    assert error_of(comparison, "UAS")[1, 0] == pytest.approx(sum(p * (1 - p) / n for p in share) ** 0.5)
     best = comparison.tables()["best"].set_index("quantity").loc["UAS"]
     most = [result.correct.sum(0).max(0)[row].max() for result in shown]
     assert (best["low"], best["high"]) == pytest.approx(oracle.newcombe(most[0], n, most[1], n), abs=1e-9)
@@ -182,9 +194,12 @@ def test_it_opens_on_what_the_analysiss_own_page_opens_on(run, analysis, opens_o
     assert exports.to_json(compare(result, result))
 
 
-def test_averages_over_one_segment_are_not_marked(run):
-    comparison = compare(run("entropy", limit=1), run("entropy", limit=1, mode="paper"))
-    assert any("one segment" in note for note in comparison.notes) and not comparison.changes["entropy"].marked.any()
+@pytest.mark.parametrize("limit", [1, 4])
+def test_averages_over_too_few_documents_are_not_marked(run, limit):
+    comparison = compare(run("entropy", limit=limit), run("entropy", mode="paper"))
+    assert "No difference is marked" in comparison.notes[-1] and "too few" in comparison.notes[-1]
+    assert not comparison.changes["entropy"].marked.any()
+    assert np.isnan(comparison.changes["entropy"].low).all() == (limit == 1)
 
 
 def test_a_treebank_opens_on_its_most_telling_relation(run):

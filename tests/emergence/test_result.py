@@ -44,6 +44,9 @@ def made() -> Emergence:
         quantities=QUANTITIES,
         averages=averages,
         errors=averages / 10,
+        units=np.full(len(QUANTITIES), 12),
+        effective_units=np.full(len(QUANTITIES), 11.5),
+        unit="documents",
         uniform=4.6,
         relations=RELATIONS,
         n=n,
@@ -113,10 +116,10 @@ def test_bytes_and_back(made):
     again = Emergence.from_bytes(made.to_bytes())
     assert again.arrays() == made.arrays()
     assert again.correct.dtype == np.uint8 and again.provenance == made.provenance
-    before = {field: getattr(made, field) for field in made.__slots__ if field != "errors"} | {
+    before = {field: getattr(made, field) for field in made.__slots__ if field != "units"} | {
         "provenance": made.provenance
     }
-    earlier = Emergence.from_bytes(pack(before, analysis="emergence"))  # a version that stored no standard errors
+    earlier = Emergence.from_bytes(pack(before, analysis="emergence"))  # errors that are not by document
     assert np.isnan(earlier.error("next")).all() and earlier["next"].tolist() == made["next"].tolist()
     assert not any(name.endswith("_interval") for name in earlier.tables()["heads"])
     with pytest.raises(KeyError):

@@ -20,12 +20,13 @@ from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.models import loading
+from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import families, trainings
 from tests.analyses import measures
 from tests.oracles import comparison as reference_comparison
 from tests.oracles import emergence as reference_emergence
-from tests.oracles import reference
+from tests.oracles import reference, uncertainty
 from tests.test_promises import imported_by
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
@@ -110,6 +111,8 @@ def test_differences_between_checkpoints_are_marked_as_the_oracle_does(folder, s
     found = computed(training, store)
     ends = [loading.load(training.training.checkpoints[place], "cpu") for place in (0, -1)]
     first, last = (measures.model_segments(model, training.text, SETTINGS) for model in ends)
+    documents = [segment.document_number for segment in Segments(training.text, ends[0].tokens, SETTINGS)]
+    assert len(set(documents)) >= 5
     marked = 0
     for analysis in ("surface_patterns", "entropy"):
         addresses = list(checkpoints.names(found, analysis))
@@ -118,15 +121,23 @@ def test_differences_between_checkpoints_are_marked_as_the_oracle_does(folder, s
         for name, change in comparison.changes.items():
             p = []
             for layer, head in np.ndindex(2, 2):
-                (mean_a, error_a), (mean_b, error_b) = (
-                    reference_comparison.mean_and_error(
-                        [getattr(reference, analysis)(maps[layer][head], kinds)[name] for maps, kinds in segments]
+                (mean_a, error_a, units_a), (mean_b, error_b, units_b) = (
+                    uncertainty.by_document(
+                        [
+                            [
+                                getattr(reference, analysis)(maps[layer][head], kinds)[name]
+                                for (maps, kinds), number in zip(segments, documents, strict=True)
+                                if number == document
+                            ]
+                            for document in set(documents)
+                        ]
                     )
                     for segments in (first, last)
                 )
                 assert found.error(name)[0, layer, head] == pytest.approx(error_a, abs=1e-5)
                 assert change.difference[layer, head] == pytest.approx(mean_b - mean_a, abs=1e-5)
-                p.append(reference_comparison.p_value(mean_b - mean_a, (error_a**2 + error_b**2) ** 0.5))
+                freedom = uncertainty.welch(error_a**2, units_a - 1, error_b**2, units_b - 1)
+                p.append(uncertainty.t_tails(abs(mean_b - mean_a) / (error_a**2 + error_b**2) ** 0.5, freedom))
             rejected = reference_comparison.holm_rejects(p, 0.05)
             assert set(np.flatnonzero(change.marked.reshape(-1)).tolist()) == rejected
             marked += len(rejected)

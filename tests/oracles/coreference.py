@@ -6,8 +6,6 @@ A document is a dict: "words", "sentences" (first words), "mentions" ((start, en
 
 from __future__ import annotations
 
-from math import isclose, sqrt
-
 import numpy as np
 
 BREAKS = """
@@ -183,26 +181,11 @@ def best_head(counts: dict, layers: int, heads: int) -> dict:
     n = sum(count for key, count in counts.items() if key[0] == "n")
     layer, head = first_best((0, 1))
     share = right(layer, head, (0, 1)) / n
-    z = 1.959963984540054
-    # Wilson: the shares p at which |share - p| is z standard errors of p, found by halving.
-    edges = []
-    for end in (0.0, 1.0):
-        inside, outside = share, end
-        for _ in range(200):
-            middle = (inside + outside) / 2
-            if abs(share - middle) <= z * sqrt(middle * (1 - middle) / n):
-                inside = middle
-            else:
-                outside = middle
-        edges.append(inside)
-    assert edges[0] < share < edges[1] or isclose(share, 1)
     heldout = right(*first_best((1,)), (0,)) + right(*first_best((0,)), (1,))
     return {
         "head": f"{layer + 1}-{head + 1}",
         "direction": "mention->antecedent",
         "accuracy": share,
-        "low": edges[0],
-        "high": edges[1],
         "heldout_accuracy": heldout / n,
     }
 

@@ -30,7 +30,17 @@ GROUPS = [
 def result() -> Ablation:
     mean = np.random.default_rng(0).normal(size=(len(QUANTITIES), 3, 2))
     none = np.zeros((*mean.shape, 0))
-    averages = ({}, list(QUANTITIES), mean, abs(mean) / 10, np.full(len(QUANTITIES), 7), none, none, {})
+    averages = (
+        {},
+        list(QUANTITIES),
+        mean,
+        abs(mean) / 10,
+        *[np.full(len(QUANTITIES), 7)] * 3,
+        "documents",
+        none,
+        none,
+        {},
+    )
     words = (np.zeros((3, 2, 0)), np.zeros((3, 2, 0)), np.zeros((3, 2, 0, 3)), np.zeros((3, 2, 0, 2)), {}, {})
     return Ablation(*averages, 2.5, 3, 12, GROUPS, np.array([0, 3, 6]), np.array([2.5, 2.4, 7.0]), *words)
 

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, score_windows
+from bertviz_core.analyses.coreference_heads.baselines import (
+    BASELINES,
+    CHANCE,
+    RANDOM,
+    baselines_right,
+    score_windows,
+)
 from bertviz_core.analyses.coreference_heads.guesses import BIN_NAMES, CANDIDATES, DIRECTIONS, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.measure import Selections, finish
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
@@ -26,6 +32,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 from tests.models.test_annotated import plain
+from tests.oracles import comparison, uncertainty
 from tests.oracles import coreference as oracle
 
 # By hand: right guesses of nearest, head match (without and with the nearest in its stead) and rule-based, and items.
@@ -124,8 +131,8 @@ def test_a_planted_head_is_right_about_everything(tokens):
     right, total = result.default_view().by("distance", Choice(0, Head(0, 1)))
     assert (right == total).all() and total.sum() == result.default_view().n[0] and len(total) == len(BIN_NAMES)
     document, mention = result.items[0, :2]
-    guess = result.documents[document]["mentions"][result.guess[0, 0, 1, 0]]
-    assert guess[2] == result.documents[document]["mentions"][mention][2]  # the same chain
+    guess = result.first_documents[document]["mentions"][result.guess[0, 0, 1, 0]]
+    assert guess[2] == result.first_documents[document]["mentions"][mention][2]  # the same chain
     assert result.weight[0, 0, 1, 0] > 0.8 and result.guess.shape == (2, 1, 2, len(result.items))
 
 
@@ -168,7 +175,7 @@ def test_every_window_gives_its_own_guesses(tokens):
     np.testing.assert_array_equal(one.group_n, many.group_n)
     right = 0
     for column, (document, mention) in enumerate(many.items[:, :2]):
-        mentions = many.documents[document]["mentions"]
+        mentions = many.first_documents[document]["mentions"]
         right += mentions[mention][2] == mentions[many.guess[1, 0, 1, column]][2]
     assert (
         right == round(many.default_view().accuracy[1, 0, 0, 1] * many.default_view().n[0])
@@ -216,9 +223,52 @@ def test_arithmetic_written_out(tokens):
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("nearest", "all"), "accuracy"] == 0.75  # He: "one" is nearest
     assert frame.loc[("head 1-1", "pronoun"), "n"] == 2
-    low, high = frame.loc[("nearest", "all"), ["low", "high"]]
-    # Wilson, z = 1.96: (0.75 + 0.4802 -+ 1.96 sqrt(0.75 x 0.25 / 4 + 0.060025)) / 1.9604
-    assert (low, high) == (pytest.approx(0.3006, abs=2e-4), pytest.approx(0.9544, abs=2e-4))
+    assert frame.loc[("nearest", "all"), "documents"] == 3
+
+
+def test_intervals_are_over_documents(tokens):
+    """Of a head and of a system, and of the choice that is held out; attention is drawn at random."""
+
+    def attend(window) -> np.ndarray:
+        random = np.random.default_rng(window.number)
+        return random.random((1, 2, len(window), len(window)), dtype=np.float32)
+
+    given = Windows(from_path(SAMPLE), tokens, Settings(max_length=64))
+    result = analyze(given, attend, batch=2).default_view()
+    listed = range(len(result.first_documents))
+    nearest: dict[int, list[int]] = {}
+    for window in given:
+        hits = baselines_right(window)[BASELINES.index("nearest")]
+        counts = nearest.setdefault(window.document.number, [0, 0])
+        counts[0], counts[1] = counts[0] + int(hits.sum()), counts[1] + len(hits)
+
+    def of_head(document: int, head: Head) -> tuple[int, int]:
+        guesses = result.guesses(document, Choice(0, head))
+        return sum(guess.right for guess in guesses), len(guesses)
+
+    def check(found, counts) -> None:
+        size = uncertainty.effective_n(counts)
+        share = sum(c for c, _ in counts) / sum(n for _, n in counts)
+        quantile = uncertainty.t_quantile(uncertainty.kish([n for _, n in counts]) - 1)
+        assert found == pytest.approx(comparison.wilson(share * size, size, quantile), abs=1e-5)
+
+    for head in (Head(0, 0), Head(0, 1)):
+        check(result.interval(Choice(0, head)), [of_head(document, head) for document in listed])
+    check(result.interval("nearest"), list(nearest.values()))
+    best = [result.best_of_fold(fold, "all", 0) for fold in (0, 1)]
+    numbers = [document["number"] for document in result.first_documents]
+    low, high = result.heldout_interval()
+    check((low[0], high[0]), [of_head(place, best[1 - number % 2]) for place, number in enumerate(numbers)])
+    assert result.documents[0] == len(numbers) == len(nearest)
+    wider = result.interval("nearest", comparisons=10)
+    assert wider[0] < result.interval("nearest")[0] < result.interval("nearest")[1] < wider[1]
+    assert np.isnan(result.interval(CHANCE)).all()
+
+
+def test_one_document_has_no_interval(tokens):
+    result = analyze(windows(tokens, "[1 he ] so [1 he ] so [1 he ]"), uniform).default_view()
+    assert np.isnan(result.interval("nearest")).all() and not result.is_above("nearest")
+    assert "no interval over one document" in result.claim() and "too few documents" in result.over
 
 
 def test_held_out_choice_is_made_in_the_other_half(tokens):
@@ -280,7 +330,8 @@ def test_the_model_equals_the_oracle(demo, settings):
         by_type(np.moveaxis(ours.correct, 2, -1)), -2, 2
     )  # (direction, candidates, type, layer, head, fold)
     assert sum(n for key, n in counts.items() if key[0] == "n") == ours.default_view().n[0] > 30
-    assert ours.summary()["best"] == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
+    best = {name: value for name, value in ours.summary()["best"].items() if name not in ("low", "high")}
+    assert best == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
     written_out = oracle.baselines(list(documents.values()), budget, given.settings.paper)
     for row, name in enumerate(ours.systems):
         if name in written_out:
@@ -303,13 +354,14 @@ def test_the_model_equals_the_oracle(demo, settings):
 def test_a_system_that_is_perfect_and_one_that_links_nothing(tokens):
     given = Windows(from_path(SAMPLE), tokens, Settings())
     total = sum(len(window.items) for window in given)
-    gold = score_windows(given, from_path(FOLDER / "coreference.conll"))
+    gold, moments = score_windows(given, from_path(FOLDER / "coreference.conll"))
     assert by_type(gold).sum(-1)[0] == total
+    np.testing.assert_array_equal(moments[0], moments[1])  # n right ones of n
     blank = "\n".join(
         line if not line or line[0] == "#" else line.rsplit("\t", 1)[0] + "\t_"
         for line in SAMPLE.read_text(encoding="utf-8").splitlines()
     )
-    assert not score_windows(given, from_bytes(blank.encode(), "none")).any()
+    assert not any(each.any() for each in score_windows(given, from_bytes(blank.encode(), "none")))
 
 
 def test_predictions_are_scored_item_by_item(tokens):
@@ -317,7 +369,8 @@ def test_predictions_are_scored_item_by_item(tokens):
     gold = "[1 Ann ] won ; [2 Bo ] lost ; [1 she ] sang ; [1 she ] slept"
     system = "Ann won ; [1 Bo ] lost ; [1 she ] sang ; [1 she ] slept"
     given = windows(tokens, gold)
-    assert by_type(score_windows(given, from_bytes(conll(system).encode(), "s"))).sum(-1)[0] == 1
+    right, _ = score_windows(given, from_bytes(conll(system).encode(), "s"))
+    assert by_type(right).sum(-1)[0] == 1
 
 
 def test_predictions_for_other_documents_are_refused(tokens):
@@ -355,7 +408,9 @@ def test_a_result_survives_storing_and_exports_plain_json(tokens):
     result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
     again = CoreferenceHeads.from_bytes(result.to_bytes())
     np.testing.assert_array_equal(again.correct, result.correct)
-    assert again.documents == result.documents and again.default_view().best() == result.default_view().best()
+    assert (
+        again.first_documents == result.first_documents and again.default_view().best() == result.default_view().best()
+    )
     assert set(result.to_frame()["type"]) == set(TYPE_ROWS)
     arrays = json.loads(json.dumps(result.arrays()))
     assert np.shape(arrays["accuracy"]) == (2, 4, 1, 2) and arrays["types"] == list(TYPE_ROWS)

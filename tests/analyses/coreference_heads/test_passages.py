@@ -68,7 +68,7 @@ def request_of(tiny) -> Request:
 def literal(result, choice: Choice) -> list[dict]:
     """Every passage with guesses, document by document, as the oracle reads it."""
     listed = []
-    for place, document in enumerate(result.documents):
+    for place, document in enumerate(result.first_documents):
         guesses = result.guesses(place, choice)
         for first, end in oracle.passages(document["sentences"], len(document["words"]), MOST):
             inside = [guess for guess in guesses if first <= document["mentions"][guess.mention][3] < end]
@@ -81,7 +81,7 @@ def literal(result, choice: Choice) -> list[dict]:
 @pytest.mark.parametrize("choice", [Choice(0, Head(1, 1)), Choice(1, Head(0, 0))])
 def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
     every = literal(whole, choice)
-    searches = ((), ("the",), ("in", "the"), (whole.documents[3]["name"].casefold(),))
+    searches = ((), ("the",), ("in", "the"), (whole.first_documents[3]["name"].casefold(),))
     asked = [*product(("all", "right", "wrong"), (0.0, 0.05), searches[:1], ORDERS)]
     asked += [("all", 0.0, searched, ORDERS[0]) for searched in searches[1:]]
     for which, minimum, searched, order in asked:
@@ -128,12 +128,14 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     query = PassageQuery(Choice(0, Head(0, 1)))
     counts = tally(shown, query)
     assert sum(example.total for example in page(shown, query, counts, 0, int(counts.sum()))) == KEPT
-    assert (shown.correct == whole.correct).all() and shown.documents == whole.documents[: len(shown.documents)]
+    assert (shown.correct == whole.correct).all() and shown.first_documents == whole.first_documents[
+        : len(shown.first_documents)
+    ]
 
 
 def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
     where = stored[1]
-    words = {word for document in whole.documents for word in document["words"] if len(word) > 6}
+    words = {word for document in whole.first_documents for word in document["words"] if len(word) > 6}
     for number in range(where.count):
         with where.store.open(f"detail/{where.key}/{number}") as stream:
             data = stream.read()

@@ -24,7 +24,9 @@ def result() -> SepGradients:
 
 def _result(mean: np.ndarray, segments: np.ndarray) -> SepGradients:
     none = np.zeros((*mean.shape, 0))
-    return SepGradients({}, list(QUANTITIES), mean, mean / 10, segments, none, none, {}, 2.5, 3, 12)
+    return SepGradients(
+        {}, list(QUANTITIES), mean, mean / 10, segments, segments, segments, "documents", none, none, {}, 2.5, 3, 12
+    )
 
 
 def traces(figure: Any, mode: str) -> dict[str, Any]:
