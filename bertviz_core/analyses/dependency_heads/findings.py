@@ -27,7 +27,7 @@ def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     return (
         f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
         f"{row['n']:,} {relation} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed "
-        f"offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}.{few}"
+        f"offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}. Trees: {shown.trees}.{few}"
     )
 
 
