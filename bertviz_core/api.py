@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.local_run import needs_masked_lm
+from bertviz_core.analyses.local_runner import needs_masked_lm
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.api_results import AnalysisResult, AttentionLines
@@ -156,7 +156,7 @@ def report(
     store: str | Path | bool = True,
     **settings: Any,
 ) -> Path:
-    """Write a report: every figure and table of the paper for one model, and which of the paper's claims hold of it.
+    """Write a report: every figure and table of the paper for one model, and which of the paper's statements it shows.
 
     What is not stored yet is computed, after a line on standard error that says about how long that takes.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 
 from bertviz_core import exports
 from bertviz_core.analyses.findings import Finding
@@ -16,10 +18,6 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
 from bertviz_core.viewer.view import InputAttention
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import plotly.graph_objects as go
 
 
 @dataclass(frozen=True, slots=True)

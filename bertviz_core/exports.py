@@ -9,8 +9,11 @@ from functools import partial
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import pandas as pd
+import plotly.graph_objects as go
 
 from bertviz_core.analyses import html_section, results
 from bertviz_core.analyses.registry import ANALYSES
@@ -25,10 +28,6 @@ from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
 from bertviz_core.viewer.lines_figure import Panel, lines_figure
 from bertviz_core.viewer.view import InputAttention
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import plotly.graph_objects as go
 
 INPUT_SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")

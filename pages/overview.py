@@ -54,8 +54,8 @@ with summary:
 with right:
     st.markdown("**Shown of this model**")
     for finding in derived(findings, results, selection.base):
-        if finding.state == SHOWN and finding.head:
-            findings_view.headline(finding)
+        if finding.id in overview_view.CLEAREST and finding.state == SHOWN:
+            findings_view.plainly(finding)
     st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+import plotly.graph_objects as go
+
 from bertviz_core.analyses.findings import DECIDED, Finding, column_finding
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
@@ -76,8 +76,8 @@ class Analysis:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
-        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
-                                                                      examples of a chunk; optional
+        measure.run(model, settings, examples, accumulators, progress, batch_tokens)   in place of the engine's pass
+                                                                      over the examples of a chunk; optional
         measure.run_stages(examples, accumulator, progress, run_stage, batch_tokens)   in its place, for several passes,
                                                                       each of which `run_stage` computes in parts
         measure.take_details(accumulator) -> details                  what they keep beside the result
@@ -98,7 +98,7 @@ class Analysis:
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Name of the control (`control_key`), where that is not derived from the analysis's name.
-        formula: In LaTeX, for a page that is not written by hand.
+        formula: In LaTeX, for its page.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, corrected, wilson
+from bertviz_core.analyses.proportions import MIN_UNITS, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, highest
 
@@ -63,7 +64,11 @@ def of_heads(result: HeadAverages, quantity: str, comparisons: int | None = None
     KeyError for a quantity that no input has."""
     values = present(result, quantity)
     half = result.interval(quantity, comparisons or values.size)
-    return Interval(values - half, values + half, result.units[result.quantities.index(quantity)] >= MIN_UNITS)
+    return Interval(values - half, values + half, _enough(result, quantity))
+
+
+def _enough(result: HeadAverages, quantity: str) -> bool:
+    return bool(result.units[result.quantities.index(quantity)] >= MIN_UNITS)
 
 
 def of_layers(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
@@ -75,19 +80,27 @@ def of_layers(result: HeadAverages, quantity: str, comparisons: int = 1) -> Inte
     return Interval(low.mean(1), high.mean(1), enough)
 
 
-def of_share(share: Any, n: Any, comparisons: int = 1) -> Interval:
-    """Intervals of `share` (0 to 1) of `n` words or mentions, which need MIN_SCORED of them."""
-    return Interval(*wilson(np.asarray(share) * n, n, corrected(comparisons)), np.asarray(n) >= MIN_SCORED)
+def of_share(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
+    """Wilson's intervals of shares (0 to 1) of n words or mentions, of which `comparisons` are to hold together.
 
-
-def of_gain(share: Any, other: Any, n: Any, comparisons: int = 1) -> Interval:
-    """Newcombe's intervals of how far `share` is above `other`, both of the same `n` words or mentions.
-
-    They are of independent shares: a baseline that is right where the head is only makes them wider than need be.
+    Args:
+        share: 0 to 1.
+        n: Effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
+            the two are not independent: each half then scores what the other has chosen for being high.
+        comparisons: How many intervals are to hold together (Bonferroni).
+        freedom: Degrees of freedom of Student's t.
+        enough: Whether the words or mentions and their documents are enough to decide.
     """
-    (low, high, enough), (below, above, _) = (of_share(each, n, comparisons) for each in (share, other))
+    return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
+
+
+def of_gain(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
+    """Newcombe's interval of how far a share is above another, from the intervals of both; it is of independent shares,
+    so that a baseline that is right where the head is only makes it wider than need be."""
     gain = share - other
-    return Interval(gain - np.hypot(share - low, above - other), gain + np.hypot(high - share, other - below), enough)
+    below = np.hypot(share - interval.low, others.high - other)
+    above = np.hypot(interval.high - share, other - others.low)
+    return Interval(gain - below, gain + above, interval.enough)
 
 
 def present(result: HeadAverages, quantity: str) -> np.ndarray:
@@ -169,6 +182,10 @@ class Statement:
                 answer = self.answer(result.default_view(), base)
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
+        few = ""
+        if isinstance(result, HeadAverages) and answer.quantity and not _enough(result, answer.quantity):
+            few = f" Only {result.over(answer.quantity)}."
+        answer = answer._replace(sentence=answer.sentence + few)
         return Finding(
             f"{analysis}.{self.name}", analysis, self.section, self.statement, self.rule,
             str(answer.state), *answer[1:],

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import plotly.graph_objects as go
 
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.numbers import number
 from bertviz_core.plotting.template import ON_WHITE
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430; }

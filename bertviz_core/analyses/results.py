@@ -7,17 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.numbers import plural
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -193,8 +191,6 @@ def to_lists(array: np.ndarray) -> Any:
 
 def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
-    import pandas as pd
-
     layers, heads = next(iter(columns.values())).shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     labels = [f"{i + 1}-{j + 1}" for i, j in zip(layer, head, strict=True)]
@@ -210,8 +206,6 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
         axes: Name of an axis -> the names of its places, in the order of the arrays' axes.
         columns: Name -> array; an array that lacks the last axes is repeated along them.
     """
-    import pandas as pd
-
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

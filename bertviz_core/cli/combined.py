@@ -116,8 +116,8 @@ def report(
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
     coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
-    """The paper retold for one model: every figure and table, and which claims hold. --out x.html is one page that
-    needs no network; --out FOLDER is report.md with SVG figures."""
+    """The paper retold for one model: every figure and table, and which of its statements the model shows. --out
+    x.html is one page that needs no network; --out FOLDER is report.md with SVG figures."""
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html, or a folder.")
     for path in console.out:

@@ -30,14 +30,14 @@ class Treebank:
     form: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        self.form = formats.known("treebank", self.source.start.format) or _treebank_format(self.source)
+        self.form = _treebank_format(self.source)
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; the others are counted in `skipped`.
 
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
-        number, good = self.source.start.document, False
+        number, good = 0, False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
@@ -67,7 +67,7 @@ class CoreferenceCorpus:
     form: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        self.form = formats.known("coreference", self.source.start.format) or _coreference_format(self.source)
+        self.form = _coreference_format(self.source)
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""

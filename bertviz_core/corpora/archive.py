@@ -8,6 +8,7 @@ import struct
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
@@ -85,6 +86,9 @@ def _members(open_archive: Open, name: str) -> Iterator[Member]:
         if at < 0 or len(end) < at + 22 or struct.unpack("<I", end[at + 12 : at + 16])[0] > MAX_DIRECTORY:
             raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
         with zipfile.ZipFile(stream) as archive:
+            spans = sorted((info.header_offset, info.header_offset + info.compress_size) for info in archive.infolist())
+            if any(end > start for (_, end), (start, _) in pairwise(spans)):
+                raise InputError("Files of the archive overlap.", where=name, hint="Pack it again.")
             for info in archive.infolist():
                 if info.compress_type not in METHODS or info.flag_bits & 1:
                     raise InputError(

@@ -150,11 +150,6 @@ def recognize(kind: Kind, lines: Sequence[Line]) -> Format | None:
     return next((form for form in FORMATS if form.kind == kind and form.recognize(lines)), None)
 
 
-def known(kind: Kind, name: str) -> Format | None:
-    """The format of this name, or None."""
-    return next((form for form in FORMATS if form.kind == kind and form.name == name), None)
-
-
 def names(kind: Kind) -> str:
     """The formats of one kind, for people."""
     *first, last = (form.name for form in FORMATS if form.kind == kind)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO, Literal, Self
 
 from bertviz_core.corpora import formats
 from bertviz_core.corpora.coreference import columns
@@ -111,16 +111,11 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 def words_of(source: Source) -> int:
     """About how many words a text has, or lines a treebank or a corpus in columns; raises InputError for a source that
     cannot be read."""
-    opened: list[BinaryIO] = []
-
-    def opener() -> BinaryIO:
-        opened.append(source.opener())
-        return opened[-1]
-
     columns = kinds(source)[0] != "text"
     length = words = 0
     whole = True
-    for piece in replace(source, opener=opener).text():
+    positioned = PositionedSource.of(source)
+    for piece in positioned.text():
         length += len(piece)
         words += _words(piece, columns)
         if length > READ:
@@ -128,7 +123,7 @@ def words_of(source: Source) -> int:
             break
     if whole:
         return max(1, words)
-    return max(1, round(words * source.size / max(1, *(_position(stream) for stream in islice(opened, 1, None)))))
+    return max(1, round(words / positioned.share()))
 
 
 def _words(text: str, columns: bool) -> int:
@@ -142,5 +137,24 @@ def _words(text: str, columns: bool) -> int:
     return len(text.split()) + len(CJK.findall(text))
 
 
-def _position(stream: Any) -> int:
-    return 0 if stream.closed else int(stream.tell())
+@dataclass(frozen=True)
+class PositionedSource(Source):
+    """A source that knows how far its latest reading has come."""
+
+    streams: deque[BinaryIO] = field(default_factory=deque, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """The same source, positioned."""
+        streams: deque[BinaryIO] = deque(maxlen=1)
+
+        def opener() -> BinaryIO:
+            streams.append(source.opener())
+            return streams[0]
+
+        return cls(**vars(source) | {"opener": opener, "streams": streams})
+
+    def share(self) -> float:
+        """Share of the bytes that are read, above 0 and up to 1."""
+        position = 0 if not self.streams or self.streams[0].closed else self.streams[0].tell()
+        return min(1.0, max(1, position) / max(1, self.size))

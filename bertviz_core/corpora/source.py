@@ -35,37 +35,9 @@ NO_TEXT = (
 DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """The position in a corpus where a reader begins: its first line, or an example in its middle.
-
-    Attributes:
-        line: Number of the first line, from 1.
-        offset: Bytes of the unpacked text before it; -1 where only the line is known.
-        document: Number of the first document, sentence or JSON object, from 0.
-        example: Number of its first example, from 0.
-        skip: Examples of the first document to pass over.
-        items: Number of the first item that the first document's examples ask for, from 0.
-        format: What was recognized; empty where the reader has to find out.
-        header: What the reader has to know of the rest of the file, in its own form.
-    """
-
-    line: int = 1
-    offset: int = 0
-    document: int = 0
-    example: int = 0
-    skip: int = 0
-    items: int = 0
-    format: str = ""
-    header: str = ""
-
-
-WHOLE = Start()
-
-
 @dataclass(frozen=True)
 class Source:
-    """A corpus file, or the part of one that begins at `start`.
+    """A corpus file.
 
     Attributes:
         name: For display.
@@ -74,7 +46,6 @@ class Source:
         max_unpacked: Decompression limit in bytes, if set.
         locator: How another process opens the same bytes: "file:PATH", "upload:KEY" of the store, or empty if only this
             process has them.
-        start: Where its bytes begin in the corpus.
     """
 
     name: str
@@ -83,7 +54,6 @@ class Source:
     opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
     max_unpacked: int | None = field(default=None, repr=False, compare=False)
     locator: str = field(default="", repr=False, compare=False)
-    start: Start = field(default=WHOLE, repr=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
         """What is wrong with the source, or with one of its lines, and what to do about it."""
@@ -96,7 +66,7 @@ class Source:
         than LONGEST_LINE and a file that unpacks to more than it may.
         """
         before = b""
-        number = self.start.line
+        number = 1
         for number, piece in self._pieces():
             line = before + piece if before else piece
             if len(line) > LONGEST_LINE:
@@ -111,7 +81,7 @@ class Source:
     def text(self) -> Iterator[str]:
         """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        number, before = self.start.line, 0  # bytes of the line ahead of this piece
+        number, before = 1, 0  # bytes of the line ahead of this piece
         for number, piece in self._pieces():
             pending = len(decoder.getstate()[0])
             try:
@@ -120,7 +90,7 @@ class Source:
                 raise self._not_utf8(number, before - pending + error.start + 1) from error
             yield text
             before = 0 if piece.endswith(b"\n") else before + len(piece)
-        if (pending := len(decoder.getstate()[0])) and not self.start.format:  # a part may end anywhere
+        if pending := len(decoder.getstate()[0]):
             raise self._not_utf8(number, before - pending + 1)
 
     def unpacked(self) -> BinaryIO:
@@ -143,7 +113,7 @@ class Source:
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
-        number, total = self.start.line, 0
+        number, total = 1, 0
         try:
             limit = self._limit()
             stream = self.unpacked()
@@ -192,7 +162,7 @@ class Source:
 
     def _decode(self, raw: bytes, number: int) -> str:
         try:
-            return raw.decode("utf-8-sig" if number == 1 and not self.start.offset else "utf-8").rstrip("\r\n")
+            return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise self._not_utf8(number, error.start + 1) from error
 

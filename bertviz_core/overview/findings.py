@@ -64,9 +64,9 @@ def behaviors_sentence(labels: np.ndarray) -> str:
     """(layer, head) names of behaviors in one sentence."""
     groups, number = counted(labels), with_behavior(labels)
     parts = [f"{groups[name]} to {target}" for name, target in TARGETS.items() if name in groups]
-    parts[:1] = [part.replace(" to ", " attend to ", 1) for part in parts[:1]]
     if LINGUISTIC in groups:
-        parts.append(f"{groups[LINGUISTIC]} find syntax or coreference")
+        parts.append(f"{groups[LINGUISTIC]} to governors or antecedents")
+    parts[:1] = [part.replace(" to ", " attend to ", 1) for part in parts[:1]]
     which = f": {', '.join(parts)}" if parts else ""
     return (
         f"{number} of {labels.size} heads have a recognizable pattern{which}; {groups.get('broad', 0)} attend broadly, "

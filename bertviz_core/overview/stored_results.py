@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.behaviors import Thresholds
@@ -18,9 +20,6 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import frame
 from bertviz_core.settings import Settings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SUFFIXES = (".csv", ".json")
 

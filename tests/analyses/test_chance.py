@@ -10,6 +10,7 @@ import pytest
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM
+from bertviz_core.analyses.coreference_heads.document_counts import by_row
 from bertviz_core.analyses.coreference_heads.guesses import GROUPS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import SHOWN
@@ -82,15 +83,27 @@ def chains(documents: int, items: int, chance: np.random.Generator, planted: flo
     right[0, 1, 2] |= chance.random(n) < planted
     systems = chance.random((len(BASELINES), n)) < 1 / 3
     fold = np.repeat(np.arange(documents) % 2, items)
-    group = np.arange(GROUPS) == fold[:, None]  # (item, group): all of the first type
-    exact = np.full((2, n), 1 / 3)
+    document = np.repeat(np.arange(documents), items)
+    group = (np.arange(GROUPS) == fold[:, None]).astype(int)  # (item, group): all of the first type
+    row = by_row(group).T
+    n = by_document(row, document)  # (row, document) items
+    heads, of_systems = (by_document(each[..., None, :] * row, document) for each in (right, systems))
+    moments = [np.stack([(n * c).sum(-1), (c * c).sum(-1)]) for c in (heads, of_systems)]
+    exact = np.full((2, len(document)), 1 / 3)
     return AntecedentCounts(
         {"settings": {"mode": "corrected"}, "model": {"causal": False}, "options": {}},
-        correct=np.einsum("dlhi,ig->dglh", right.astype(int), group.astype(int)), group_n=group.sum(0),
+        correct=np.moveaxis(right.astype(int) @ group, -1, 1), group_n=group.sum(0),
         systems=[CHANCE, RANDOM, *BASELINES], system_correct=np.concatenate([exact, systems]) @ group,
-        single=0, documents=[], items=np.zeros((0, 5), dtype=int),
+        moments=moments[0], system_moments=np.pad(moments[1] * 1.0, ((0, 0), (2, 0), (0, 0)), constant_values=np.nan),
+        item_moments=np.stack([(n > 0).sum(-1), (n * n).sum(-1)]),
+        single=0, first_documents=[], items=np.zeros((0, 5), dtype=int),
         guess=np.zeros((2, LAYERS, HEADS, 0)), weight=np.zeros((2, LAYERS, HEADS, 0)),
     )  # fmt: skip
+
+
+def by_document(values: np.ndarray, document: np.ndarray) -> np.ndarray:
+    """(..., document) sums of (..., item), the items of a document one after the other."""
+    return values.reshape(*values.shape[:-1], document.max() + 1, -1).sum(-1)
 
 
 CLOSE_BY_CHANCE = "coreference_heads.rule_based"  # as good as each other, heads and rules are close
@@ -112,3 +125,4 @@ def test_a_head_that_finds_antecedents_is_shown():
     found = ANALYSES["coreference_heads"].findings(chains(40, 20, np.random.default_rng(5), planted=0.5))
     assert [finding.state for finding in found] == [SHOWN] * 4
     assert all(finding.head == (1, 2) for finding in found)
+    assert "; the best baseline, " in found[-1].sentence

@@ -24,7 +24,8 @@ def averages(analysis, error=0.005, units=20, **values):
     provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
     return averages_of(analysis)(
         provenance, quantities=list(values), mean=arrays, error=np.full_like(arrays, error), top=top, top_values=top,
-        segments=np.full(len(values), units), texts={},
+        segments=np.full(len(values), units), units=np.full(len(values), units), unit="documents",
+        effective_units=np.full(len(values), float(units)), texts={},
     )  # fmt: skip
 
 
@@ -74,12 +75,13 @@ def test_neighbors_and_their_rule():
 @pytest.mark.parametrize(("units", "state"), [(4, UNDECIDED), (5, SHOWN)])
 def test_averages_over_fewer_than_five_units_decide_nothing(units, state):
     result = averages("surface_patterns", units=units, previous=[[0.2, 0.9]])
-    assert found("surface_patterns.previous", result).state == state
+    finding = found("surface_patterns.previous", result)
+    assert finding.state == state and ("too few documents" in finding.sentence) == (units < 5)
 
 
 def test_intervals_widen_with_the_number_of_heads():
-    few = averages("surface_patterns", previous=[[0.512, 0.1]])
-    many = averages("surface_patterns", previous=[[0.512] + [0.1] * 99])
+    few = averages("surface_patterns", previous=[[0.52, 0.1]])
+    many = averages("surface_patterns", previous=[[0.52] + [0.1] * 99])
     states = [found("surface_patterns.previous", result).state for result in (few, many)]
     assert states == [SHOWN, UNDECIDED]
 
@@ -139,12 +141,25 @@ def test_broad_heads_are_looked_for_in_the_first_third():
 def with_uniform(result):
     from bertviz_core.analyses.entropy.result import Entropy
 
-    names = ("provenance", "quantities", "mean", "error", "segments", "top", "top_values", "texts")
+    names = (
+        "provenance",
+        "quantities",
+        "mean",
+        "error",
+        "segments",
+        "units",
+        "effective_units",
+        "unit",
+        "top",
+        "top_values",
+        "texts",
+    )
     values = {name: getattr(result, name) for name in names}
     for name in ("mean", "error"):
         values[name] = np.concatenate([values[name], values[name][:1]])
     values["quantities"] = [*values["quantities"], "uniform"]
-    values["segments"] = np.append(values["segments"], 20)
+    for name in ("segments", "units", "effective_units"):
+        values[name] = np.append(values[name], 20)
     return Entropy(**values)
 
 

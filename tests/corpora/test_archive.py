@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import struct
 import tarfile
 import tracemalloc
 import zipfile
+from collections import deque
 
 import pytest
 from hypothesis import given, settings
@@ -137,3 +139,19 @@ def test_documents_that_are_no_text_are_named_with_what_to_do(start, what):
     with pytest.raises(InputError, match=what) as caught:
         lines(start, "paper.txt")
     assert caught.value.hint and "paper.txt" in caught.value.where
+
+
+def test_members_that_overlap_are_refused() -> None:
+    packed = zipped({"a.txt": b"one\n" * 1000})
+    directory, end = packed.rfind(b"PK\x01\x02"), packed.rfind(b"PK\x05\x06")
+    entries = packed[directory:end] * 3
+    tail = struct.pack("<HHHHIIH", 0, 0, 3, 3, len(entries), directory, 0)
+    with pytest.raises(InputError, match="overlap"):
+        list(from_bytes(packed[:directory] + entries + b"PK\x05\x06" + tail, "a.zip").lines())
+
+
+@pytest.mark.parametrize("body", [b'<w:p x="' + b"a" * 3_000_000 + b'"/>', b"<w:p/>" * 20_000_000], ids=["tag", "all"])
+def test_a_word_document_has_so_much_markup(body: bytes) -> None:
+    packed = zipped({"word/document.xml": b'<w:document xmlns:w="w">' + body + b"</w:document>"})
+    with pytest.raises(InputError, match="too much markup"):
+        deque(from_bytes(packed, "a.docx").lines(), maxlen=0)

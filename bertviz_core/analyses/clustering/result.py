@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.clustering.embedding import embed
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 NEAREST = 5
 

@@ -12,7 +12,7 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
-from bertviz_core.analyses.proportions import MIN_SCORED
+from bertviz_core.analyses.proportions import MIN_SCORED, over
 from bertviz_core.heads import arrow
 
 CLOSE = 0.1
@@ -20,7 +20,9 @@ HEAD_2 = paper.TABLE_2["head 5-4"][0]
 RULE = "with the interval of the difference. " + HELD_OUT
 
 
-def beside(counts: AntecedentCounts, base: int, system: str, points: float = 0.0, direction: int = 0) -> Answer:
+def beside(
+    counts: AntecedentCounts, base: int, system: str, points: float = 0.0, direction: int = 0, name: str = "{}"
+) -> Answer:
     """The best head of one direction beside one system; raises KeyError for one that is not scored."""
     if system not in counts.systems:
         raise KeyError(system)
@@ -31,8 +33,8 @@ def beside(counts: AntecedentCounts, base: int, system: str, points: float = 0.0
     return Answer(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); {system} finds "
-        f"{other:.1%}.{few}",
+        f"of {row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%} over "
+        f"{over(row['documents'], 'documents')}{heldout}); {name.format(system)} finds {other:.1%}.{few}",
         best.head,
     )
 
@@ -40,7 +42,7 @@ def beside(counts: AntecedentCounts, base: int, system: str, points: float = 0.0
 def best_baseline(counts: AntecedentCounts, base: int, direction: int = 0) -> Answer:
     """The best head of one direction beside the best of the baselines."""
     system = max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
-    return beside(counts, base, system, direction=direction)
+    return beside(counts, base, system, direction=direction, name="the best baseline, {},")
 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:

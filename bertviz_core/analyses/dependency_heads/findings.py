@@ -8,13 +8,14 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, corrected, wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.heads import arrow
 
 POINTS = 0.1  # a substantial difference of two shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
+TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
@@ -26,8 +27,9 @@ def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     few = f" Fewer than {MIN_SCORED} words decide nothing." if row["n"] < MIN_SCORED else ""
     return (
         f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
-        f"{row['n']:,} {relation} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed "
-        f"offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}. Trees: {shown.trees}.{few}"
+        f"{row['n']:,} {TOTALS.get(relation, relation)} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); "
+        f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}. Trees: "
+        f"{shown.trees}.{few}"
     )
 
 
@@ -58,9 +60,10 @@ def no_head_parses(shown: RelationCounts, base: int) -> Answer:
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
     """Among relations with a verdict: most best heads would be of one direction by chance too."""
-    rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and shown.above()[row]]
-    forward, n = sum(shown.best_choice(shown.relations[row]).direction == 0 for row in rows), len(rows)
-    interval = Interval(*wilson(forward, n, corrected(1)), n >= MIN_UNITS)
+    above, directions = shown.above(), shown.best()[:, 0]
+    rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and above[row]]
+    forward, n = int((directions[rows] == 0).sum()), len(rows)
+    interval = Interval(*wilson(forward, n), n >= MIN_UNITS)
     return Answer(
         decide(interval, 0.5),
         f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "

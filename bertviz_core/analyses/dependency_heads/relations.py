@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain
-from bertviz_core.analyses.proportions import Estimate, best_heads, of_heads, scored, share, wilson
+from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
+from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import Choice, Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
@@ -74,8 +72,10 @@ class RelationCounts(Result):
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far the best heads' held-out accuracies are above the best fixed offsets, corrected for the
         number of relations unless `comparisons` says another."""
+        n, heldout, offset = self.n.sum(0), self.heldout(), self.offset_accuracy.max(0)
         count = comparisons or len(self.relations)
-        return of_gain(self.heldout(), self.offset_accuracy.max(0), self.n.sum(0), count)
+        held_out = of_share(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
+        return of_gain(heldout, held_out, offset, of_share(offset, n, count))
 
     def above(self) -> np.ndarray:
         """(relation,) whether the best head is above the best fixed offset."""
@@ -129,8 +129,6 @@ class RelationCounts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        import pandas as pd
-
         n, best, heldout = self.n.sum(0), self.best(), self.heldout()
         right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 WAYS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_WAYS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
@@ -100,7 +97,6 @@ class Probes(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by relation and by distance, of the attention-only weights, of the structural probe's layers, and of
         the learning curves."""
-        import pandas as pd
 
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
@@ -130,8 +126,6 @@ class Probes(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each probe."""
-        import pandas as pd
-
         names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
         columns = {name: getattr(self, name) for name in names}
         return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)

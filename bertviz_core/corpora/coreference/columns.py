@@ -49,19 +49,18 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
-    number = source.start.document
+    number = 0
     for draft, width in _drafts(source, skipped):
         if draft.words:
             if width == 3 and len(draft.sentences) == 1:
                 draft.sentences = list(sentence_starts(draft.words))
-            yield draft.finished(number, str(width))
+            yield draft.finished(number)
             number += 1
 
 
 def _drafts(source: Source, skipped: Skipped) -> Iterator[tuple[Draft, int]]:
     """Each document, and how many columns the file has."""
-    draft, headed = Draft(source, skipped, "", source.start.line), False
-    width = int(source.start.header or 0)
+    draft, headed, width = Draft(source, skipped, "", 1), False, 0
     for line, text in source.lines():
         begins = BEGIN.match(text) if text.startswith("#") else None
         if begins:

@@ -41,8 +41,6 @@ class CoreferenceDocument:
         tags: Part of speech of each word, or None where the file has none.
         governors: The word that governs each word, -1 for roots; None without trees.
         parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
-        line: Where it begins.
-        header: What the reader of another document knows from the beginning of the file.
     """
 
     number: int
@@ -54,8 +52,6 @@ class CoreferenceDocument:
     tags: tuple[str, ...] | None = None
     governors: tuple[int, ...] | None = None
     parse: tuple[str, ...] | None = None
-    line: int = 1
-    header: str = ""
 
 
 @dataclass
@@ -160,7 +156,7 @@ class Draft:
             self.sentences.append(len(self.words))
         self.over = False
 
-    def finished(self, number: int, header: str) -> CoreferenceDocument:
+    def finished(self, number: int) -> CoreferenceDocument:
         """The document, number `number` of the corpus; raises InputError for a bracket that never closes."""
         governors = [g for g in self.governors if g is not None and g < len(self.words)]
         return CoreferenceDocument(
@@ -173,8 +169,6 @@ class Draft:
             tags=None if NONE.issuperset(self.tags) else tuple(self.tags),
             governors=tuple(governors) if len(governors) == len(self.words) else None,
             parse=tuple(self.parse) if any("(" in piece for piece in self.parse) else None,
-            line=self.line,
-            header=header,
         )
 
 

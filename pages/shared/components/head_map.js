@@ -171,7 +171,7 @@ class HeadMap {
     let line = "";
     const lines = [];
     for (const word of this.data.origin.split(" ")) {
-      if (line && share * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
+      if (line && 0.85 * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
       else line = line ? `${line} ${word}` : word;
     }
     for (const part of [...lines, line]) {

@@ -25,13 +25,14 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Choice, arrow, ranks
 from bertviz_core.plotting.style import percent
 from bertviz_core.plotting.writing import isolated
-from pages.shared import boxes, services
+from pages.shared import boxes
 from pages.shared.components import Note, drawings
 from pages.shared.derived import derived
-from pages.shared.frame import address, choices, links
+from pages.shared.frame import address, choices, links, uploads
 from pages.shared.frame.selection import Selection
 from pages.shared.views import findings_view, guess_list
 
+PREDICTIONS, CHECKED = "predictions", "checked predictions"
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
@@ -155,20 +156,28 @@ def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> N
 def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> AntecedentCounts:
     """The result with another system's chains scored beside it, where the reader has given some."""
     with st.popover("Compare another system", icon=":material/compare_arrows:"):
-        values = st.file_uploader("Its chains for the same documents, in any supported format", key="predictions")
-    if values is None:
-        return result
-    paper_values = services.bounded(from_bytes(values.getvalue(), values.name))
+        label = "Its chains for the same documents, in any supported format"
+        st.file_uploader(label, key=PREDICTIONS, on_change=_check_predictions)
     try:
-        return result.with_predictions(paper_values, _score(request.key(), paper_values.digest, request, paper_values))
+        if checked := uploads.take(PREDICTIONS):
+            st.session_state[CHECKED] = from_bytes(checked.data, checked.name)
+        given: Source | None = st.session_state.get(CHECKED)
+        if given is not None:
+            return result.with_predictions(given, *_score(request.key(), given.digest, request, given))
     except BertvizError as problem:
         boxes.error(problem)
-        return result
+    return result
+
+
+def _check_predictions() -> None:
+    st.session_state.pop(CHECKED, None)
+    if file := st.session_state[PREDICTIONS]:
+        uploads.begin([(file.name, file.getvalue())], "coreference", PREDICTIONS, fixed=True)
 
 
 @st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
-def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
-    """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
+def _score(key: str, digest: str, _request: Request, _predictions: Source) -> tuple[np.ndarray, np.ndarray]:
+    """Right items of uploaded predictions, and their moments; cached by the request's key and the file's digest."""
     return score(_request, _predictions)
 
 

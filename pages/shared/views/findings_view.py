@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core.analyses.findings import NOT_SHOWN, SHOWN, Finding
 from pages.shared.boxes import plain
 
-UNKNOWN = ":gray[:material/help:]"
+UNKNOWN = ":gray[:material/pending:]"
 ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}
 
 
@@ -20,6 +20,11 @@ def with_statement(finding: Finding) -> None:
     """The sentence of a finding, and under it what the paper says; the rule on pointing."""
     beside = f"The paper, section {finding.section}: {finding.statement}" if finding.statement else "Beyond the paper."
     st.markdown(f"{icon(finding)} {plain(finding.sentence)}  \n:gray[{plain(beside)}]", help=_explained(finding))
+
+
+def plainly(finding: Finding) -> None:
+    """The sentence of a finding, with its rule on pointing."""
+    st.markdown(f"{icon(finding)} {plain(finding.sentence)}", help=_explained(finding))
 
 
 def icon(finding: Finding) -> str:

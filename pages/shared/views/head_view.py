@@ -82,7 +82,9 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
             rank = f"{ranks(values)[head]} of {values.size}"
             rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
     st.markdown(f"**Head {selection.label}**")
-    st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
+    st.dataframe(
+        rows, hide_index=True, height="content", alt=f"Every quantity of head {selection.label}, with interval and rank"
+    )
 
 
 @boxes.fragment()

@@ -26,6 +26,15 @@ from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
+CLEAREST = (  # findings of single heads, for the overview
+    "surface_patterns.previous",
+    "surface_patterns.next",
+    "surface_patterns.sink",
+    "entropy.broad",
+    "dependency_heads.relation",
+    "coreference_heads.nearest",
+)
+
 
 def key_numbers(
     results: Results, labels: np.ndarray, named: Mapping[str, str], base: int

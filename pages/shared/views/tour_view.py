@@ -120,7 +120,7 @@ def answer(number: int, found: list[Finding], selection: Selection) -> None:
     """What this model's results say to the question."""
     with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
         for finding in answers(found):
-            findings_view.with_statement(finding)
+            findings_view.plainly(finding)
         if selection.checkpoint.note:
             st.caption(plain(selection.checkpoint.note))
 

@@ -1,24 +1,22 @@
-"""What computes passes: this process, which has the model and works through the chunks of a corpus."""
+"""Loading models, and computing the chunks of a corpus one after another in this process."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.chunks import ChunkPass, compute_chunk
+from bertviz_core.analyses.chunks import Chunks, compute_chunk
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.engine.stream import PortableAccumulator
 from bertviz_core.models.model import observing
-from bertviz_core.models.reading import Slices
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Examples
 
     Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
@@ -55,7 +53,7 @@ class LastModel:
         return model
 
 
-class LocalRun(AbstractContextManager["LocalRun"]):
+class LocalRunner(AbstractContextManager["LocalRunner"]):
     """Computes one pass after another in this process.
 
     Args:
@@ -76,30 +74,18 @@ class LocalRun(AbstractContextManager["LocalRun"]):
         self.model = observing(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
-    def run(self, chunks: ChunkPass, examples: Examples[Any], progress: Progress) -> None:
-        """Compute the chunks that are missing, one after another."""
-        slices = Slices(examples.source)
-        for chunk, which in chunks.needed():
-            part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-            requests = [chunks.together[index] for index in which]
-            sums = compute_chunk(self.model, requests, part, progress, self.execution.batch_tokens)
-            chunks.take(chunk.number, which, sums)
+    def map(
+        self, requests: Sequence[Request], chunks: Chunks, progress: Progress
+    ) -> Iterator[tuple[int, Sequence[PortableAccumulator | bytes]]]:
+        """Compute chunks, see `chunks.Runner`."""
+        model = None
+        for number, examples in chunks:
+            model = model or network_of(self.model, requests[0])
+            yield number, compute_chunk(model, requests, examples, progress, self.execution.batch_tokens)
 
-    def start_parts(self, request: Request, progress: Progress) -> None:
-        """Begin one pass of several over parts of a corpus; the model is here already."""
 
-    def run_parts(
-        self,
-        request: Request,
-        parts: dict[int, list[Encoded]],
-        take: Callable[[int, bytes], None],
-        progress: Progress,
-    ) -> None:
-        """Compute each part with the network that the analysis derives from the model, which is built only where there
-        is a part; give `take` the part's number, and in bytes what the request sums over it."""
-        if not parts:
-            return
-        network = ANALYSES[request.analysis].measure.model_of(self.model, request)
-        for number, part in list(parts.items()):
-            (sums,) = compute_chunk(network, [request], part, progress, self.execution.batch_tokens)
-            take(number, sums.to_bytes())
+def network_of(model: AttentionModel, request: Request) -> AttentionModel:
+    """What chunks are computed with: the model, or what an analysis of several passes derives from it."""
+    analysis = ANALYSES[request.analysis]
+    network: AttentionModel = model if analysis.chunked else analysis.measure.model_of(model, request)
+    return network

@@ -15,24 +15,22 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertviz_core.analyses import chunks, worker_pass
-from bertviz_core.analyses import kept_stages as stages
-from bertviz_core.analyses.chunk_worker import ChunkWorker
+from bertviz_core.analyses import chunks, part_cache, ray_runner
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.model_pass import compute_pass
+from bertviz_core.analyses.ray_runner import BACKLOG, ChunkWorker, RayRunner
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
-from bertviz_core.analyses.worker_pass import Cluster
 from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.engine import ray_cluster
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.task_queue import Task
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
-from tests.analyses import test_kept_stages
+from tests.analyses import test_part_cache
 from tests.waiting import Stops
 
 pytest.importorskip("ray")
@@ -41,14 +39,20 @@ CHUNKED = [name for name in BUILT_IN if ANALYSES[name].chunked]
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """Two workers on this machine, for all tests, with room for a third one."""
+def local_ray():
+    """A cluster on this machine, for all tests."""
     import ray
 
-    ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
-    with Cluster(Execution("cpu", workers=2)) as started:
-        yield started
+    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
+    yield
     ray.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster(local_ray):
+    """Two workers, for all tests."""
+    with RayRunner(Execution("cpu", workers=2)) as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)
@@ -82,11 +86,11 @@ def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, 
 
 
 def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
-    monkeypatch.setattr(stages, "PART_TOKENS", 150)
-    request = test_kept_stages.request_of(masked)
+    monkeypatch.setattr(part_cache, "PART_TOKENS", 150)
+    request = test_part_cache.request_of(masked)
     run_on(cluster, request, store)
     whole = compute(request, None, model=masked)
-    assert test_kept_stages.untimed(find_result(store, request)) == test_kept_stages.untimed(whole)
+    assert test_part_cache.untimed(find_result(store, request)) == test_part_cache.untimed(whole)
 
 
 def test_lost_workers_change_nothing(cluster, here, masked, store):
@@ -122,48 +126,94 @@ def test_a_cancelled_job_goes_on_in_one_process(cluster, here, masked, store):
     assert store.get(request.key()) == here["entropy"]
 
 
-def test_a_part_that_is_finished_is_kept_before_a_cancel_ends_the_job(masked, monkeypatch):
-    class Finished:
-        def run(self, method, tasks, take, progress):
-            for task in tasks:
-                take(task, [b"sums"])
+class Echo(ChunkWorker):
+    """A worker without a model, for which a chunk says what becomes of it."""
 
-    stopped, kept, progress = Cluster(Execution("cpu", workers=1)), [], Progress()
-    monkeypatch.setitem(vars(stopped), "pool", Finished())
-    progress.cancelled.set()
+    def compute(self, task, number, examples):
+        if "slow" in examples:
+            time.sleep(1)
+        if "kill" in examples:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "fail" in examples:
+            raise OSError("out of memory")
+        if Path(examples[0]).is_absolute():  # ends its process the first two times
+            with Path(examples[0]).open("a+b") as file:
+                file.write(b".")
+                file.flush()
+                if file.tell() <= 2:
+                    os.kill(os.getpid(), signal.SIGKILL)
+        return number, [b"sums"]
+
+
+@pytest.fixture
+def echo(monkeypatch, local_ray):
+    monkeypatch.setattr(ray_runner, "ChunkWorker", Echo)
+    with RayRunner(Execution("cpu", workers=1)) as started:
+        yield started
+
+
+def chunks_of(*words):
+    return enumerate([word] for word in words)
+
+
+def test_a_chunk_that_is_computed_is_taken_before_a_cancel_ends_the_job(echo, tiny):
+    progress, taken = Progress(), []
     with pytest.raises(Cancelled):
-        stopped.run_parts(request_of("probes", masked), {3: [], 4: []}, lambda *part: kept.append(part), progress)
-    assert kept == [(3, b"sums")]
+        for number, _ in echo.map([request_of("entropy", tiny)], chunks_of("a", "b", "c"), progress):
+            progress.cancelled.set()
+            taken.append(number)
+    assert taken == [0]
+
+
+def test_chunks_are_not_read_far_ahead_of_the_first_that_is_missing(monkeypatch, local_ray, tiny):
+    """Their sums would wait in memory: a long first chunk holds the others up."""
+    monkeypatch.setattr(ray_runner, "ChunkWorker", Echo)
+    read, ahead = [], {}
+
+    def missing():
+        for number in range(20):
+            read.append(number)
+            yield number, ["slow" if number == 0 else "quick"]
+
+    with RayRunner(Execution("cpu", workers=2)) as two:
+        for number, _ in two.map([request_of("entropy", tiny)], missing(), Progress()):
+            ahead[number] = len(read)
+    assert sorted(ahead) == read == list(range(20))
+    assert ahead[0] <= BACKLOG * 2 + 1
+
+
+def test_a_chunk_that_ends_its_worker_is_computed_again_twice(echo, tiny, tmp_path):
+    journal = tmp_path / "journal"
+    computed = echo.map([request_of("entropy", tiny)], chunks_of("a", str(journal), "b"), Progress())
+    assert sorted(number for number, _ in computed) == [0, 1, 2]
+    assert len(journal.read_bytes()) == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [("kill", "A worker process ended 3 times"), ("fail", "A worker failed .OSError: .*out of memory")],
+)
+def test_a_chunk_that_ends_its_worker_three_times_or_fails_ends_the_job(word, reason, echo, tiny):
+    with pytest.raises(BertvizError, match=reason):
+        list(echo.map([request_of("entropy", tiny)], chunks_of("a", word), Progress()))
+    computed = echo.map([request_of("entropy", tiny)], chunks_of("a"), Progress())  # by other workers
+    assert list(computed) == [(0, [b"sums"])]
 
 
 class Elsewhere(ChunkWorker):
     """A worker on another machine, which has no folder with the model."""
 
     @staticmethod
-    def is_here(folder: str, fingerprint: str) -> bool:
+    def is_here(folder: Path, fingerprint: str) -> bool:
         return False
 
 
 def test_a_worker_without_the_model_is_sent_its_files(cluster, here, masked, store, monkeypatch):
-    monkeypatch.setattr(worker_pass, "ChunkWorker", Elsewhere)
+    monkeypatch.setattr(ray_runner, "ChunkWorker", Elsewhere)
     request = request_of("dependency_heads", masked)
-    with Cluster(Execution("cpu", workers=1)) as third:
+    with RayRunner(Execution("cpu", workers=1)) as third:
         run_on(third, request, store)
     assert store.get(request.key()) == here["dependency_heads"]
-
-
-def test_a_chunk_that_fails_three_times_ends_the_job_and_what_was_done_is_kept(cluster, masked, store, monkeypatch):
-    request = request_of("entropy", masked)
-    tasks = worker_pass._tasks
-
-    def broken(*arguments):
-        for task in tasks(*arguments):
-            yield task if task.number != 4 else Task(4, (*task.arguments[:2], b"\xff"))
-
-    monkeypatch.setattr(worker_pass, "_tasks", broken)
-    with pytest.raises(BertvizError, match="Part 5 of the corpus failed 3 times"):
-        run_on(cluster, request, store)
-    assert (share_done(store, request) or 0) > 0
 
 
 def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
@@ -201,3 +251,14 @@ def test_the_app_reads_its_workers_from_the_environment(monkeypatch):
     monkeypatch.setenv("BERTVIZ_WORKERS", "two")
     with pytest.raises(SettingsError, match="BERTVIZ_WORKERS"):
         app_execution()
+
+
+def test_more_workers_than_the_cluster_has_cpus(local_ray, tiny):
+    with RayRunner(Execution("cpu", workers=10_000)) as many, pytest.raises(SettingsError, match="10000 CPUs"):
+        many.start([request_of("entropy", tiny)], Progress())
+
+
+def test_without_ray_it_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match="pip install ray"):
+        RayRunner(Execution("cpu", workers=1))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
-from bertviz_core.analyses import kept_stages as stages
-from bertviz_core.analyses import local_run
+from bertviz_core.analyses import local_runner, part_cache
 from bertviz_core.analyses.chunks import share_done
-from bertviz_core.analyses.kept_stages import cut
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
@@ -18,7 +15,6 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
-from bertviz_core.models.annotated import Sentences
 from bertviz_core.settings import Execution, Settings
 from tests.waiting import Stops
 
@@ -41,7 +37,7 @@ def untimed(result) -> bytes:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(stages, "PART_TOKENS", TOKENS)
+    monkeypatch.setattr(part_cache, "PART_TOKENS", TOKENS)
 
 
 def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives_the_same_bytes(
@@ -50,14 +46,14 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     request = request_of(tiny, others={"dev": from_bytes(DEV.encode(), "dev")})
     whole = untimed(compute(request, None, model=tiny))
     computed, shares = [], []
-    compute_chunk = local_run.compute_chunk
+    compute_chunk = local_runner.compute_chunk
 
     def noted(model, requests, examples, *more):
         sums = compute_chunk(model, requests, examples, *more)
         computed.append((requests[0].options["maps"], examples[0].number))
         return sums
 
-    monkeypatch.setattr(local_run, "compute_chunk", noted)
+    monkeypatch.setattr(local_runner, "compute_chunk", noted)
     while find(store, request) is None:
         try:
             result = compute(request, store, model=tiny, progress=Stops(24, "Computing maps"))
@@ -70,20 +66,12 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
 
 
 def test_where_every_part_is_kept_no_network_is_built(tiny):
-    runner = local_run.LocalRun(Execution("cpu"))
-    runner.run_parts(request_of(tiny), {}, None, Progress())  # it has no model
+    runner = local_runner.LocalRunner(Execution("cpu"))
+    assert list(runner.map([request_of(tiny)], iter([]), Progress())) == []  # it has no model
 
 
 def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
-    monkeypatch.setattr(stages, "KEPT", 0)
+    monkeypatch.setattr(part_cache, "KEPT", 0)
     with pytest.raises(Cancelled):
         compute(request_of(tiny), store, model=tiny, progress=Stops(24, "Computing maps"))
     assert share_done(store, request_of(tiny)) is None and not [e for e in store.entries() if "parts" in e.key]
-
-
-def test_parts_follow_one_another_and_are_as_large_as_allowed(tiny):
-    examples = list(Sentences(sample("treebank"), tiny.tokens, Settings(max_length=64, limit=60)))
-    parts = cut(examples)
-    assert [one.number for part in parts for one in part] == [one.number for one in examples] and len(parts) > 3
-    for part, following in pairwise(parts):
-        assert sum(map(len, part)) <= TOKENS < sum(map(len, [*part, following[0]]))
