@@ -24,7 +24,6 @@ SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
 AXIS = "training step"
 ACROSS = 3  # panels of relations side by side
 MARK = {"color": RING, "width": 1.5}
-CHANGE = {"color": GREY, "width": 1.5, "dash": "dot"}
 
 
 def paper_figure(result: Emergence) -> go.Figure:
@@ -49,8 +48,8 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
     figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
     figure.update_xaxes(title=AXIS, row=len(titles), col=1)
     chosen = [] if index is None else _lines(figure, float(positions(result.steps)[index]), MARK)
-    figure = _finished(figure, result, 240 * len(titles) + 90, linear).update_layout(margin={"t": 95})
-    return figure.update_layout(shapes=[*figure.layout.shapes, *chosen])
+    figure = _finished(figure, result, 240 * len(titles) + 90, linear)
+    return figure.update_layout(margin={"t": 95}, shapes=chosen)
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, linear: bool = False) -> go.Figure:
@@ -171,12 +170,6 @@ def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -
             range=[np.log10(x[0]) - 0.08, np.log10(x[-1]) + 0.08],
             zeroline=False,
         )
-    shapes = []
-    for step, label in result.marks:
-        at = float(positions(np.append(result.steps, step))[-1])
-        figure.add_annotation(**_marked(step, label, at, linear))
-        shapes += _lines(figure, at, CHANGE)
-    figure.update_layout(shapes=shapes)
     return finish(figure, height, legend={"yanchor": "top", "yref": "container"}, margin={"t": 65})
 
 
@@ -196,19 +189,3 @@ def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:
         {"type": "line", "x0": x, "x1": x, "xref": of_x, "y0": 0, "y1": 1, "yref": f"{of_y} domain", "line": line}
         for of_x, of_y in sorted(panels)
     ]
-
-
-def _marked(step: int, label: str, x: float, linear: bool) -> dict:
-    """The annotation that says what changed in the training, beside its line in the first panel."""
-    return {
-        "text": f"step {step:,}: {escape(label)}",
-        "x": x if linear else np.log10(x),  # annotations count in powers of ten on a logarithmic axis
-        "xref": "x",
-        "xanchor": "right",
-        "xshift": -3,
-        "y": 0.98,
-        "yref": "y domain",
-        "yanchor": "top",
-        "showarrow": False,
-        "font": {"size": 11, "color": GREY},
-    }

@@ -94,11 +94,6 @@ class Emergence(Result):
         return self.averages.shape[2], self.averages.shape[3]
 
     @property
-    def marks(self) -> list[tuple[int, str]]:
-        """Steps at which the training changed, each with what changed there."""
-        return [(mark["step"], mark["label"]) for mark in self.provenance.get("marks", [])]
-
-    @property
     def present(self) -> list[str]:
         """The quantities that some segment has."""
         return [name for name in self.quantities if not np.isnan(self[name]).all()]
@@ -219,7 +214,6 @@ class Emergence(Result):
         quantities = {name: to_lists(self[name]) for name in self.present}
         return {
             "steps": self.steps.tolist(),
-            "marks": [{"step": step, "label": label} for step, label in self.marks],
             "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
             "loss": to_lists(self.loss),
             "masked_right": to_lists(self.masked_accuracy),

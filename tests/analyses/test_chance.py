@@ -42,7 +42,8 @@ class Treebank:
         folds = np.stack([rows * (self.fold == fold) for fold in (0, 1)])  # (fold, relation, word)
         right = (self.guesses == governors).astype(float)
         by_offset = np.stack([self.place + offset == governors for offset in OFFSETS]).astype(float)
-        provenance = {"settings": {"mode": "corrected"}, "corpus": {"name": "random"}}
+        settings, options = {"mode": "corrected"}, {"view": "function-heads"}
+        provenance = {"settings": settings, "corpus": {"name": "random"}, "options": options}
         correct = np.einsum("dlhw,frw->fdrlh", right, folds, optimize=True).round().astype(int)
         offset_correct = (by_offset @ rows.T).astype(int)
         relations = ["all", "UAS", *map(str, names)]

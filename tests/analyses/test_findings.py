@@ -230,7 +230,7 @@ def counts(n, right, offset, mode="corrected"):
     fold."""
     correct = np.zeros((2, 2, 3, 1, 4), dtype=int)
     correct[:, 0, :, 0, 1] = right // 2
-    provenance = {"settings": {"mode": mode}, "corpus": {"name": "x"}}
+    provenance = {"settings": {"mode": mode}, "corpus": {"name": "x"}, "options": {"view": "function-heads"}}
     offsets = np.full((1, 3), offset)
     return RelationCounts(provenance, ["all", "UAS", "det"], np.full((2, 3), n // 2), correct, np.array([1]), offsets)
 

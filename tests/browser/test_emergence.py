@@ -15,7 +15,7 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(address: st
     result = shipped()
     page = browser.open_page(chromium, f"{address}/emergence?head=2-3")
     marks = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path")
-    before = marks.last.get_attribute("d")  # lines of changes come first
+    before = marks.last.get_attribute("d")
     page.get_by_role("slider").first.focus()
     page.keyboard.press("Home")
     first = f"{result.steps[0]:,}"

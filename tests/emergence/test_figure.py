@@ -16,8 +16,7 @@ from bertviz_core.heads import Head
 
 @pytest.fixture(scope="module")
 def result() -> Emergence:
-    whole = shipped()
-    return replace(whole, provenance={**whole.provenance, "marks": []})
+    return shipped()
 
 
 def named(figure, name: str):
@@ -91,47 +90,13 @@ def test_the_maps_quantities_are_those_of_the_step(result):
 
 
 def test_a_linear_axis_has_the_steps_at_even_distances(result):
-    step = int(result.steps[-2])
-    marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a change"}]})
-    figure = course_figure(marked, result.behaviors(), linear=True)
+    figure = course_figure(result, result.behaviors(), linear=True)
     assert {axis.type for axis in figure.select_xaxes()} == {"linear"}
     assert all(axis.range[0] < 0 and axis.range[1] > result.steps[-1] for axis in figure.select_xaxes())
-    (said,) = [note for note in figure.layout.annotations if "a change" in note.text]
-    assert said.x == pytest.approx(step)
     np.testing.assert_array_equal(named(figure, "loss")[0].x[1:], result.steps[1:])
-
-
-def test_a_change_of_the_training_is_marked_in_every_panel(result):
-    step = int(result.steps[-2])
-    marked = replace(result, provenance=result.provenance | {"marks": [{"step": step, "label": "a <b>change</b>"}]})
-    labels = result.behaviors()
-    for figure in (
-        course_figure(marked, labels, 3),
-        relations_figure(marked, ["det", "dobj"]),
-        head_figure(marked, Head(0, 0)),
-    ):
-        lines = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 == step]
-        assert len({(line.xref, line.yref) for line in lines}) == len(lines) == 2
-        (said,) = [note for note in figure.layout.annotations if "change" in note.text]
-        assert "<b>" not in said.text
-        assert f"{step:,}" in said.text
-        assert said.x == pytest.approx(np.log10(step))
-    chosen = positions(result.steps)[3]
-    assert [shape.x0 for shape in course_figure(marked, labels, 3).layout.shapes].count(chosen) == 2
-    assert not course_figure(result, labels).layout.shapes
 
 
 def test_a_relation_of_a_file_is_no_markup(result):
     named = replace(result, relations=("<a href='x'>", *result.relations[1:]))
     title = relations_figure(named, named.relations[:1]).layout.annotations[0].text
     assert title.startswith("&lt;a href=&#x27;x&#x27;&gt; (n = ")
-
-
-@pytest.mark.parametrize("linear", [False, True])
-def test_a_change_at_step_0_stands_where_step_0_does(result, linear):
-    marked = replace(result, provenance={**result.provenance, "marks": [{"step": 0, "label": "begins"}]})
-    figure = course_figure(marked, result.behaviors(), linear=linear)
-    x = positions(marked.steps)[0]
-    assert {shape.x0 for shape in figure.layout.shapes} == {x}
-    (label,) = (one for one in figure.layout.annotations if "begins" in one.text)
-    assert label.x == (x if linear else np.log10(x))

@@ -28,7 +28,8 @@ def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     return (
         f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
         f"{row['n']:,} {TOTALS.get(relation, relation)} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); "
-        f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}.{few}"
+        f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}. Trees: "
+        f"{shown.trees}.{few}"
     )
 
 
