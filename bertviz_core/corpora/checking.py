@@ -49,7 +49,7 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
         if not data.strip():
             raise InputError("The file is empty or contains only blank lines.", where=name, hint="Choose another file.")
     if len(data) > task["max_size"]:
-        raise InputError(f"Over {task['max_size'] >> 20} MB.", where=name, hint="Use the command line.")
+        raise InputError(f"The file is over {task['max_size'] >> 20} MB.", where=name, hint="Use the command line.")
     source = bounded(data, name)
     if not task["fixed"]:
         possible = kinds(source)

@@ -89,7 +89,9 @@ class Check:
 
     def _run(self, files: Sequence[tuple[str, bytes]], task: dict[str, object]) -> Checked:
         if sum(len(data) for _, data in files) > self._max_size:
-            raise InputError(f"Over {self._max_size >> 20} MB.", where=self.name, hint="Use the command line.")
+            raise InputError(
+                f"The file is over {self._max_size >> 20} MB.", where=self.name, hint="Use the command line."
+            )
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)

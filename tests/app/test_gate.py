@@ -76,7 +76,8 @@ def test_pages_may_be_framed_by_nobody_else_and_metrics_are_closed(address: str)
         assert response.headers["x-content-type-options"] == "nosniff"
         assert response.headers["content-security-policy"] == "frame-ancestors 'self'"
         assert not any("bertviz" in cookie for cookie in response.headers.get_all("set-cookie") or [])
-    assert answer(address, "GET", "/_stcore/metrics")[0].status == 404
+    for path in ("/_stcore/metrics", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp"):
+        assert answer(address, "GET", path)[0].status == 404
 
 
 def send(reader: Visitor, **fields: object) -> None:
@@ -114,8 +115,13 @@ def test_what_no_page_sends_does_not_pass() -> None:
             field = getattr(message, name)
             setattr(message, name, field) if not hasattr(field, "SetInParent") else field.SetInParent()
             s.send_bytes(message.SerializeToString())
+        for name in ("deferred_file", "install_skills"):
+            message = BackMsg()
+            getattr(message.backend_operation_request, name).SetInParent()
+            s.send_bytes(message.SerializeToString())
         s.send_bytes(b"no message")
     assert set(passed) == gate.MESSAGES < set(names) and "clear_cache" in names
+    assert passed.count("backend_operation_request") == 1  # it asked for nothing that no page asks for
 
 
 def test_a_flood_of_messages_is_slowed_and_a_huge_one_ends_its_connection(address: str) -> None:

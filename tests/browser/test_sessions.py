@@ -16,6 +16,7 @@ from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
 from pages.shared.frame import catalogue
 from pages.shared.frame.catalogue import ENTRIES
+from tests.browser import chromium as browser
 from tests.visitors import Run, Visitor, crowd, visitor
 
 TEXT = "The otter slept .\nThe otter swam , and the heron watched .\n"
@@ -72,8 +73,11 @@ def test_two_readers_at_once_keep_their_own_model_mode_and_head(address: str, ti
         list(pool.map(read, choices))
 
 
-def test_an_upload_its_job_and_its_result_are_seen_by_their_reader_alone(address: str) -> None:
-    with visitor(address) as mine, visitor(address) as other:
+def test_an_upload_its_job_and_its_result_are_seen_by_their_reader_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
+    with browser.served(tmp_path / "store") as address, visitor(address) as mine, visitor(address) as other:
         mine.open("surface_patterns", head="2-3")
         other.open("surface_patterns", head="5-6")
         mine.set("paste", string_value=TEXT)

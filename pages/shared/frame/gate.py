@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # What a page sends. The rest, such as `clear_cache`, would act on every reader, or describe the server's folder.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
+OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of those that a message may ask for
+CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # of Streamlit's addresses: no page needs them
 LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
 RATE, BURST = 2.0, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
 FRAGMENT = 0.25  # of a run: a part of the page
@@ -62,7 +65,7 @@ class Gate:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"].split("/")
-        if path[-2:] == ["_stcore", "metrics"]:
+        if CLOSED & {*pairwise(path)}:
             await PlainTextResponse("Not found", 404)(scope, receive, send)
         elif scope["method"] in ("PUT", "POST") and "upload_file" in path[:-2] and self.access.public:
             await self._take_file(path[-2], scope, receive, send)
@@ -128,7 +131,7 @@ class Gate:
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
                 message = _parsed(data)
-                if message.WhichOneof("type") not in MESSAGES:
+                if not _is_of_a_page(message):
                     continue
                 if self.access.public:
                     now = time.monotonic()
@@ -155,6 +158,13 @@ def _is_own(origin: str | None, host: str | None) -> bool:
         origin is None
         or origin.partition("://")[2] == host
         or origin in (st.get_option("server.corsAllowedOrigins") or ())
+    )
+
+
+def _is_of_a_page(message: BackMsg) -> bool:
+    kind = message.WhichOneof("type")
+    return kind in MESSAGES and (
+        kind != "backend_operation_request" or message.backend_operation_request.WhichOneof("payload") in OPERATIONS
     )
 
 
