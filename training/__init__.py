@@ -1,1 +1,1 @@
-"""How the demo model was made: from text files to a model folder. Nothing in the app imports it."""
+"""How the demo model was made. Nothing in the app imports this folder."""

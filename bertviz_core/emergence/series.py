@@ -23,7 +23,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
-SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "demo-bert.safetensors"
+SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
@@ -31,7 +31,7 @@ CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
 
 
 def shipped() -> Emergence:
-    """The shipped emergence of the demo model's training."""
+    """The shipped emergence of a small BERT's training from random weights. It is not the demo model."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
@@ -146,20 +146,23 @@ def _rows(results: dict[str, Any]) -> list[tuple[str, HeadAverages, int]]:
 def _averages(results: dict[str, Any]) -> np.ndarray:
     """(2, quantity, layer, head): document averages and their standard errors."""
     means = [result.mean[row] for _, result, row in _rows(results)]
-    errors = [np.where(result.segments[row] > 1, result.error[row], np.nan) for _, result, row in _rows(results)]
+    errors = [result.error[row] for _, result, row in _rows(results)]
     return np.array([means, errors], dtype=np.float32)
 
 
 def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:
     """The emergence from one row of each column for each step; what all steps share is from the last checkpoint's
     results."""
-    relations = results["dependency_heads"]
+    relations, rows = results["dependency_heads"], _rows(results)
     arrays = {name: np.stack(column) for name, column in columns.items()}
     arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
     return Emergence(
         provenance=provenance,
         **arrays,
-        quantities=[name for name, *_ in _rows(results)],
+        quantities=[name for name, *_ in rows],
+        units=np.array([result.units[row] for _, result, row in rows]),
+        effective_units=np.array([result.effective_units[row] for _, result, row in rows]),
+        unit=results["entropy"].unit,
         uniform=results["entropy"].uniform,
         relations=relations.relations,
         n=relations.n,

@@ -42,7 +42,7 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     assert "One run read attention weights, the other norms" in words(again)
 
 
-def test_checkpoints_of_the_demos_training() -> None:
+def test_checkpoints_of_the_shipped_training() -> None:
     app = open_app("compare", analysis="dependency_heads", a="step-0", b="step-0")
     steps = [option for option in app.selectbox(key="a").options if "step" in option]
     assert len(steps) > 1

@@ -41,6 +41,7 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
     assert metrics(app)["Training step"] == f"{result.steps[-1]:,}"
     assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
     assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the masked-word loss" in words(app)
+    assert "learning from nothing on Wikipedia and novels. It is not the demo model." in words(app)
     assert list(app.dataframe[0].value["step"]) == result.steps.tolist()
 
 
@@ -103,7 +104,7 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_other_readers_uploads(t
     wait_for_job(app)
     st.cache_resource.clear()
     del app.session_state["trainings"]
-    app.selectbox(key="training").set_value("demo").run()
+    app.selectbox(key="training").set_value("small-bert").run()
     assert "steps" in app.run().selectbox(key="training").options
     app.selectbox(key="training").set_value(str(folder)).run()
     assert app.select_slider(key="at_step").options == ["3", "30"]
@@ -148,7 +149,7 @@ def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(tmp_pat
     app = open_app("emergence", training=str(tmp_path / name))
     assert said in unescaped(app.error[0].value)
     assert [title.value for title in app.title] == ["Emergence"]
-    app.selectbox(key="training").set_value("demo").run()
+    app.selectbox(key="training").set_value("small-bert").run()
     assert not app.error and len(app.metric) == 4
 
 

@@ -73,7 +73,7 @@ def test_a_run_and_itself_differ_nowhere(run):
     result = run("entropy")
     comparison = compare(result, result)
     assert all(not change.marked.any() and (change.difference == 0).all() for change in comparison.changes.values())
-    assert comparison.names == ("A", "B") and comparison.claim() == "No head differs in entropy, nats."
+    assert comparison.names == ("A", "B") and comparison.headline() == "No head differs in entropy, nats."
 
 
 def test_two_models_or_corpora_of_one_name_get_longer_names(run):
@@ -192,7 +192,7 @@ def test_a_treebank_opens_on_its_most_telling_relation(run):
     assert compare(bank, bank).opens_on == bank.default_view().most_telling()
 
 
-def test_checkpoints_of_the_demo_are_runs_without_errors_of_averages(tmp_path):
+def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages(tmp_path):
     emergence = shipped()
     for analysis in ("surface_patterns", "entropy", "dependency_heads"):
         first, *_, last = checkpoints.names(emergence, analysis)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analyses.proportions import ALPHA
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import checkpoints
-from bertviz_core.comparison.change import ALPHA, Change
+from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.emergence.series import REQUIRED
 from bertviz_core.heads import Head, all_heads
@@ -62,8 +63,8 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
 
 
 def _runs(analysis: str, chosen: Checkpoint) -> Runs:
-    """Address -> name of what this reader may see: own models and corpora, the samples, and the demo's training. Those
-    of the chosen model come first, then those of the demo model; of these the plain ones."""
+    """Address -> name of what this reader may see: own models and corpora, the samples, and the training that ships.
+    Those of the chosen model come first, then those of the demo model; of these the plain ones."""
     corpora, access = _corpora(analysis), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
     stored_runs, ranked = services.runs(), []

@@ -24,7 +24,8 @@ from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
-SHIPPED = "demo"
+SHIPPED = "small-bert"
+ABOUT = "A small BERT (6 × 8 heads) learning from nothing on Wikipedia and novels. It is not the demo model."
 HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
 
 
@@ -41,6 +42,7 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     with options:
         chosen = _choose()
     if chosen == SHIPPED:
+        st.caption(ABOUT)
         return services.shipped_emergence()
     training = find_training(chosen, services.access())
     treebank = stored.sources("treebank", "emergence", selection)[0]
@@ -78,7 +80,7 @@ def _choose() -> str:
         default=SHIPPED,
         accept_new_options=not folders_limited,
         format_func=lambda name: names.get(name, name),
-        help="`demo` ships with the project. "
+        help=f"`{SHIPPED}` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
         + "The corpus, mode and settings in the sidebar apply to all others.",
     )
