@@ -3,17 +3,11 @@ uncertainty)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.guesses import BIN_NAMES, DISTANCE, FOLDS, GENDERS, TYPE_ROWS, by_type
 from bertviz_core.analyses.document_sums import DocumentSums
 from bertviz_core.analyses.proportions import effective_n, share, t_quantile, wilson
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-    from bertviz_core.heads import Choice
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
 TYPED = len(TYPE_ROWS) * FOLDS
@@ -55,33 +49,7 @@ def pooled(rows: np.ndarray) -> np.ndarray:
     return np.concatenate([typed, rows[..., TYPED:]], -1)
 
 
-def sums_of(counts: AntecedentCounts, at: Choice | str | int) -> Sums:
-    """The sums (..., column) of a head, of a system, or of all heads (layer, head) of one direction; see `pooled`."""
-    if isinstance(at, str):
-        index = counts.systems.index(at)
-        correct, moments = counts.system_correct[index], counts.system_moments[:, index]
-    elif isinstance(at, int):
-        correct, moments = np.moveaxis(counts.known[at], 0, -1), counts.moments[:, at]
-    else:
-        correct, moments = counts.known[at.direction, :, *at.head], counts.moments[:, at.direction, *at.head]
-    shared, n = pooled(counts.item_moments), pooled(by_row(counts.group_n))
-    return pooled(by_row(correct)), n, _joint(shared, pooled(moments))
-
-
-def sums_held_out(counts: AntecedentCounts, picked_on: str, direction: int) -> Sums:
-    """The sums (type,) of the head that is best in one half of the documents, in the other half; both halves added."""
-    heads = [counts.best_of_fold(1 - fold, picked_on, direction) for fold in range(FOLDS)]
-
-    def added(rows: np.ndarray) -> np.ndarray:
-        return np.sum([rows[..., *head, fold:TYPED:FOLDS] for fold, head in enumerate(heads)], 0)
-
-    correct = added(by_row(np.moveaxis(counts.known[direction], 0, -1)))
-    correct = np.where(np.isnan(counts.heldout(picked_on, direction)), np.nan, correct)
-    shared = pooled(counts.item_moments)[:, COLUMNS["type"]]
-    return correct, counts.n, _joint(shared, added(counts.moments[:, direction]))
-
-
-def _joint(shared: np.ndarray, own: np.ndarray) -> np.ndarray:
+def joint(shared: np.ndarray, own: np.ndarray) -> np.ndarray:
     """(4, ..., column) moments from those of the items (2, column) and those of the right guesses (2, ..., column)."""
     middle = (1,) * (own.ndim - 2)
     return np.concatenate([np.broadcast_to(shared.reshape(2, *middle, -1), own.shape), own])

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from bertviz_core.analyses.coreference_heads.document_counts import COLUMNS, interval_by_document, sums_of
+from bertviz_core.analyses.coreference_heads.counts import ItemCounts
+from bertviz_core.analyses.coreference_heads.document_counts import COLUMNS, interval_by_document
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, TYPE_ROWS, by_type
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import tidy
 from bertviz_core.heads import all_heads
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-    from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-
-
-def table_2(counts: AntecedentCounts) -> pd.DataFrame:
+def table_2(counts: ItemCounts) -> pd.DataFrame:
     """The systems, the head that is best on all types, and the head that is best on each type, all by the paper's
     measure; last the head that is best in the other direction, where there is one."""
-    import pandas as pd
-
     return pd.DataFrame([*_systems(counts), *_heads(counts)])
 
 
-def _systems(counts: AntecedentCounts) -> Iterator[dict[str, Any]]:
+def _systems(counts: ItemCounts) -> Iterator[dict[str, Any]]:
     for name, right in zip(counts.systems, by_type(counts.system_correct).sum(-1), strict=True):
         for kind, correct, accuracy in zip(TYPE_ROWS, right, counts.of_system(name), strict=True):
             yield counts.row(name, name, kind, correct, accuracy)
 
 
-def _heads(counts: AntecedentCounts) -> Iterator[dict[str, Any]]:
+def _heads(counts: ItemCounts) -> Iterator[dict[str, Any]]:
     best = counts.best()
     yield from (counts.head_row(best, kind) for kind in TYPE_ROWS)
     for kind, n in zip(TYPE_ROWS[1:], counts.n[1:], strict=True):
@@ -43,10 +38,10 @@ def _heads(counts: AntecedentCounts) -> Iterator[dict[str, Any]]:
         yield from (counts.head_row(other, kind) for kind in TYPE_ROWS)
 
 
-def heads_table(counts: AntecedentCounts) -> pd.DataFrame:
+def heads_table(counts: ItemCounts) -> pd.DataFrame:
     """Every head on every type of mention, with its interval over documents."""
     right, n = counts.typed.sum(-1), counts.n[:, None, None]
-    ends = [interval_by_document(*sums_of(counts, direction)) for direction in range(len(DIRECTIONS))]
+    ends = [interval_by_document(*counts.sums_of(direction)) for direction in range(len(DIRECTIONS))]
     low, high = (np.stack([np.moveaxis(each[end][..., COLUMNS["type"]], -1, 0) for each in ends]) for end in (0, 1))
     columns = {
         "n": np.broadcast_to(n, right.shape),
@@ -60,10 +55,8 @@ def heads_table(counts: AntecedentCounts) -> pd.DataFrame:
     return tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, flat)
 
 
-def groups_table(counts: AntecedentCounts) -> pd.DataFrame:
+def groups_table(counts: ItemCounts) -> pd.DataFrame:
     """Every head and every system by distance and by gender."""
-    import pandas as pd
-
     known = counts.known.reshape(*counts.correct.shape[:2], -1)
     heads = [f"head {head.label()}" for head in all_heads(*counts.correct.shape[2:])]
     tables = []
