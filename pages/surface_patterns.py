@@ -12,6 +12,7 @@ from bertviz_core.analyses.surface_patterns import ANALYSIS, NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns import norms as summary
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.settings import Weights
 from pages.shared import page, services
 from pages.shared.boxes import plain
 from pages.shared.frame import choices
@@ -40,7 +41,7 @@ def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, 
 
 def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:
     """The stored result of the norms for one of the attention weights, and the reverse."""
-    other = "attention" if selection.settings.weights == "norms" else "norms"
+    other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
     settings = replace(selection.settings, weights=other)
     found = services.find(replace(selection, settings=settings).request(result.analysis))
     return found if isinstance(found, HeadAverages) else None

@@ -96,8 +96,8 @@ def _pictures(
 ) -> DeltaGenerator:
     """The figure, where there is one, and the map of the chosen column; the room for the chosen head's numbers."""
     squares, name = chosen.map(result, selection.base), analysis.name
-    if analysis.own_figure:
-        build = parts.figure or (lambda result, selection: page.drawn(analysis.own_figure, result, selection.base))
+    if own := analysis.own_figure:
+        build = parts.figure or (lambda result, selection: page.drawn(own, result, selection.base))
         drawing = build(result, selection)
         return head_view.figure_and_map(drawing, analysis.summary, squares, chosen.label, name, selection)
     left, right = st.columns([3, 2], gap="medium")
