@@ -148,7 +148,7 @@ def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
     config.set_option("server.maxUploadSize", 1)
     try:
         app = open_app()
-        app.text_area(key="paste").set_value("word " * 250_000).run()
+        app.text_area(key="paste").set_value("wört " * 190_000).run()
         next(b for b in app.button if b.label == "Use the pasted text").click().run()
     finally:
         config.set_option("server.maxUploadSize", before)
