@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
 from tests.app.driving import ROOT, open_app, unescaped, uploader, wait_for_job, words
-from tests.shipped import values
+from tests.shipped import COUNT, values
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -107,8 +107,8 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
         app.slider(key="over").set_value(over).run()
         heads = [Head(*map(int, place)).label() for place in np.argwhere(shares > over)]
         heads.sort(key=lambda label: -shares[Head.parse(label).layer, Head.parse(label).head])
-        said = next(m.value for m in app.markdown if "of 48 heads put" in m.value)
-        assert said.replace("*", "").startswith(f"{len(heads) or 'None'} of 48")
+        said = next(m.value for m in app.markdown if f"of {COUNT} heads put" in m.value)
+        assert said.replace("*", "").startswith(f"{len(heads) or 'None'} of {COUNT}")
         assert f"more than {over:.0%}" in said
         assert all(head in said.replace("\\", "") for head in heads[:3])
 
