@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,7 +14,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import sample
+from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings
@@ -42,7 +46,10 @@ def test_the_note_of_a_model_is_one_line(planted_folder: Path, tmp_path: Path) -
     folder = shutil.copytree(planted_folder, tmp_path / "noted")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"note": "Its heads were planted."}))
-    assert words(open_app(model=str(folder))).count("Its heads were planted.") == 1
+    request = Request("entropy", checkpoint.find(str(folder)), sample("encyclopedia"), Settings(max_length=32, limit=1))
+    compute(request, Store(Path(os.environ["BERTVIZ_STORE"])))
+    app = open_app(model=str(folder), max_length="32", limit="1")
+    assert words(app).count("Its heads were planted.") == 1
 
 
 def test_the_threshold_of_broad_heads_is_a_slider() -> None:
