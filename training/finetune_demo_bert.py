@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"'])")
 LONGEST = 3, 6  # sentences of A and of B
 DECAY = 0.6  # the last part of the steps, over which the rates fall to 0
 # Attention written out, whose backward pass is faster on a CPU than the fused one's; no dropout.
-PLAIN = {"attn_implementation": "eager", "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+PLAIN: Any = {"attn_implementation": "eager", "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 BFLOAT16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 Batch = tuple[dict[str, torch.Tensor], torch.Tensor]  # inputs with labels; is B of another document?
 
@@ -98,7 +98,8 @@ def make_batch(documents: list[list[str]], tokenizer: BertTokenizer, recipe: Rec
 def load_model(folder: Path, seed: int) -> BertForPreTraining:
     """The model of a folder; a bare encoder gets new heads, whose transform begins as the identity."""
     torch.manual_seed(seed)
-    model, report = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, output_loading_info=True, **PLAIN)
+    loaded: Any = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, output_loading_info=True, **PLAIN)
+    model, report = loaded
     if "cls.predictions.transform.dense.weight" in report["missing_keys"]:
         torch.nn.init.eye_(model.cls.predictions.transform.dense.weight)
     return model.train()
